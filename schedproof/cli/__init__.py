@@ -1,0 +1,1 @@
+"""The command line: one way in for make, CI and people."""

@@ -1,0 +1,1 @@
+"""Programs from PATH, cache, release pages or Go modules: one table says in which order."""

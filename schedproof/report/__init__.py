@@ -1,0 +1,1 @@
+"""The results as people read them: table, matrix, docs/claims.md."""

@@ -1,0 +1,1 @@
+"""Waiting for a state: list, then watch, under a named deadline."""
