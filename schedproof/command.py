@@ -69,6 +69,7 @@ def run(
     cwd: Path | None = None,
     stdin: str | bytes | None = None,
     on_line: Callable[[str], None] | None = None,
+    first_output: float | None = None,
     cure: str = "",
 ) -> Completed:
     """Run a program to its end.
@@ -81,6 +82,7 @@ def run(
         cwd: Folder to run in.
         stdin: Text or bytes for standard input; without it the input is empty.
         on_line: Called with each line of stderr as it comes (progress of a long build).
+        first_output: Seconds within which it must have written a line or ended; past it it is ended as hanging.
         cure: What to do when it fails, for the message.
 
     Raises:
@@ -100,9 +102,13 @@ def run(
         )
     except OSError as error:
         raise CommandFailed(f"it could not be started: {error}", words, cure=cure) from error
-    out, err = _Reader(process.stdout), _Reader(process.stderr, on_line)
+    spoken = threading.Event()
+    out, err = _Reader(process.stdout, spoken), _Reader(process.stderr, spoken, on_line)
     try:
         _feed(process, stdin)
+        if first_output is not None and not spoken.wait(min(first_output, seconds)):
+            end_group(process)
+            raise CommandFailed(f"nothing was heard of it for {first_output:.0f} s, it was ended", words, cure=cure)
         code = process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
         end_group(process)
@@ -145,8 +151,11 @@ def _feed(process: subprocess.Popen[bytes], stdin: str | bytes | None) -> None:
 class _Reader:
     """Drains one pipe in a thread, so that a chatty program never blocks on a full one."""
 
-    def __init__(self, pipe: IO[bytes] | None, on_line: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, pipe: IO[bytes] | None, spoken: threading.Event, on_line: Callable[[str], None] | None = None
+    ) -> None:
         self._lines: list[bytes] = []
+        self._spoken = spoken
         self._on_line = on_line
         self._thread = threading.Thread(target=self._drain, args=(pipe,), daemon=True)
         self._thread.start()
@@ -157,8 +166,10 @@ class _Reader:
         with pipe:
             for line in pipe:
                 self._lines.append(line)
+                self._spoken.set()
                 if self._on_line is not None:
                     self._on_line(line.decode(errors="replace").rstrip())
+        self._spoken.set()  # a closed pipe is the end: nothing more to wait for
 
     def text(self) -> str:
         # A grandchild that kept the pipe open must not hold us: what came so far is the output.

@@ -19,6 +19,7 @@ def docker(
     check: bool = True,
     stdin: str | bytes | None = None,
     on_line: Callable[[str], None] | None = None,
+    first_output: float | None = None,
     cure: str = "see `make doctor`",
 ) -> Completed:
     """Run ``docker ARGS``; see :func:`schedproof.command.run` for the rest."""
@@ -28,4 +29,12 @@ def docker(
             "the program docker is on PATH",
             cure="install Docker (as root on Debian 12, BOOTSTRAP=1 make e2e does it), see `make doctor`",
         )
-    return run(["docker", *args], seconds=seconds, check=check, stdin=stdin, on_line=on_line, cure=cure)
+    return run(
+        ["docker", *args],
+        seconds=seconds,
+        check=check,
+        stdin=stdin,
+        on_line=on_line,
+        first_output=first_output,
+        cure=cure,
+    )
