@@ -213,3 +213,10 @@ def _refused(source: str, text: str, allowed: str) -> UsageError:
 
 
 assert {knob.field for knob in KNOBS} == {field.name for field in fields(Settings)}  # noqa: S101 - the table is the class
+
+
+def worker_count(chosen: Settings) -> int:
+    """Return how many claims run side by side: two a core, since a claim mostly waits; between 2 and 8."""
+    if chosen.workers != "auto":
+        return int(chosen.workers)
+    return min(8, max(2, 2 * (os.cpu_count() or 1)))
