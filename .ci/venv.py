@@ -12,8 +12,11 @@ CURE_VENV = "on Debian and Ubuntu: apt-get install python3-venv"
 
 
 def main(folder: str) -> int:
+    """Make the environment in ``folder``; return 0, or 3 (harness error) with a cure on standard error."""
     if sys.version_info < NEEDED:
-        return say(f"Python {NEEDED[0]}.{NEEDED[1]} or newer is needed; this is {sys.version.split()[0]}. Name one: make PYTHON=python3.12")
+        return say(
+            f"Python {NEEDED[0]}.{NEEDED[1]} or newer is needed; this is {sys.version.split()[0]}. Name one: make PYTHON=python3.12"
+        )
     if not has_venv():
         return say(f"this Python cannot make virtual environments (ensurepip is missing); {CURE_VENV}")
     began = time.monotonic()
@@ -44,13 +47,17 @@ def has_venv() -> bool:
         return False
     say("> python3-venv is missing: apt-get install python3-venv (BOOTSTRAP=0 forbids it)")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for argv in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "python3-venv"]):
+    for argv in (
+        ["apt-get", "update", "-qq"],
+        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "python3-venv"],
+    ):
         subprocess.run(argv, check=False, env=quiet)
     return subprocess.run(probe, check=False).returncode == 0
 
 
 def say(text: str) -> int:
-    print(text, file=sys.stderr)
+    """Print a line on standard error and return the exit code of a harness error."""
+    print(text, file=sys.stderr)  # noqa: T201 - nothing of schedproof is installed yet
     return 3
 
 

@@ -59,6 +59,7 @@ def pytest_command(chosen: Settings, arguments: argparse.Namespace, extra: list[
 
 
 def _run(arguments: argparse.Namespace, extra: list[str]) -> int:
+    """Return the exit code where the run ends before pytest; otherwise the process becomes pytest."""
     from schedproof import plan
     from schedproof.host.checks import require_host
     from schedproof.host.engine import ensure_engine
@@ -72,4 +73,4 @@ def _run(arguments: argparse.Namespace, extra: list[str]) -> int:
     if not chosen.existing_kubeconfig:
         ensure_engine(chosen)
     sys.stderr.flush()
-    os.execv(command[0], command)  # noqa: S606 - signals and the exit code are pytest's from here on
+    return os.execv(command[0], command)  # noqa: S606 - signals and the exit code are pytest's from here on

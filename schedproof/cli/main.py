@@ -47,7 +47,9 @@ def parser() -> argparse.ArgumentParser:
         if name == "clean":
             command.add_argument("--list", action="store_true", help="only list, remove nothing")
         if name == "claims":
-            command.add_argument("--check", action="store_true", help="write nothing; fail when the page is out of date")
+            command.add_argument(
+                "--check", action="store_true", help="write nothing; fail when the page is out of date"
+            )
     return top
 
 

@@ -29,12 +29,14 @@ def test(arguments: argparse.Namespace) -> int:
     """Run the checks and the self-tests side by side; exit code 1 when one fails."""
     rest = [*shlex.split(os.environ.get("ARGS", "")), *(word for word in arguments.pytest_args if word != "--")]
     began = time.monotonic()
-    programs = Path(sys.executable).parent
+    programs, pipe = Path(sys.executable).parent, subprocess.PIPE
     checks = [
-        (argv, subprocess.Popen([programs / argv[0], *argv[1:]], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+        (argv, subprocess.Popen([programs / argv[0], *argv[1:]], cwd=CHECKOUT, stdout=pipe, stderr=subprocess.STDOUT))
         for argv in CHECKS
-    ]  # fmt: skip
-    self_tests = subprocess.run([sys.executable, "-m", "pytest", "tests", "-n", "2", "-q", *rest], cwd=CHECKOUT, check=False)
+    ]
+    self_tests = subprocess.run(
+        [sys.executable, "-m", "pytest", "tests", "-n", "2", "-q", *rest], cwd=CHECKOUT, check=False
+    )
     failed = self_tests.returncode != 0
     for argv, process in checks:
         output = process.communicate()[0].decode(errors="replace").strip()
