@@ -67,7 +67,7 @@ def run(
     check: bool = True,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    stdin: str | bytes | None = None,
+    stdin: str | bytes | Path | None = None,
     on_line: Callable[[str], None] | None = None,
     first_output: float | None = None,
     cure: str = "",
@@ -80,7 +80,7 @@ def run(
         check: Whether an exit code other than 0 raises.
         env: Added to the caller's environment.
         cwd: Folder to run in.
-        stdin: Text or bytes for standard input; without it the input is empty.
+        stdin: Text, bytes, or a file to read for standard input; without it the input is empty.
         on_line: Called with each line of stderr as it comes (progress of a long build).
         first_output: Seconds within which it must have written a line or ended; past it it is ended as hanging.
         cure: What to do when it fails, for the message.
@@ -91,15 +91,16 @@ def run(
     words = [str(word) for word in argv]
     began = time.monotonic()
     try:
-        process = subprocess.Popen(  # noqa: S603 - argv is a list, no shell
-            words,
-            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **(env or {})},
-            cwd=cwd,
-            start_new_session=True,
-        )
+        with Path(stdin if isinstance(stdin, Path) else os.devnull).open("rb") as source:
+            process = subprocess.Popen(  # noqa: S603 - argv is a list, no shell
+                words,
+                stdin=subprocess.PIPE if isinstance(stdin, str | bytes) else source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **(env or {})},
+                cwd=cwd,
+                start_new_session=True,
+            )
     except OSError as error:
         raise CommandFailed(f"it could not be started: {error}", words, cure=cure) from error
     spoken = threading.Event()
@@ -140,8 +141,8 @@ def end_group(process: subprocess.Popen[bytes], *, grace: float = 3.0) -> None:
             return
 
 
-def _feed(process: subprocess.Popen[bytes], stdin: str | bytes | None) -> None:
-    if process.stdin is None or stdin is None:
+def _feed(process: subprocess.Popen[bytes], stdin: str | bytes | Path | None) -> None:
+    if process.stdin is None or stdin is None or isinstance(stdin, Path):
         return
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(stdin.encode() if isinstance(stdin, str) else stdin)

@@ -17,7 +17,7 @@ def docker(
     *args: str | Path,
     seconds: float = QUICK,
     check: bool = True,
-    stdin: str | bytes | None = None,
+    stdin: str | bytes | Path | None = None,
     on_line: Callable[[str], None] | None = None,
     first_output: float | None = None,
     cure: str = "see `make doctor`",
