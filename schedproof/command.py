@@ -103,6 +103,7 @@ def run(
             )
     except OSError as error:
         raise CommandFailed(f"it could not be started: {error}", words, cure=cure) from error
+    _live.add(process)
     spoken = threading.Event()
     out, err = _Reader(process.stdout, spoken), _Reader(process.stderr, spoken, on_line)
     try:
@@ -119,6 +120,8 @@ def run(
     except BaseException:
         end_group(process)
         raise
+    finally:
+        _live.discard(process)
     done = Completed(tuple(words), code, out.text(), err.text(), time.monotonic() - began)
     if check and code != 0:
         raise CommandFailed(
@@ -139,6 +142,15 @@ def end_group(process: subprocess.Popen[bytes], *, grace: float = 3.0) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=patience)
             return
+
+
+_live: set[subprocess.Popen[bytes]] = set()
+
+
+def end_all() -> None:
+    """End every program that this process still runs, whichever thread waits for it: an interrupted run leaves none."""
+    for process in tuple(_live):
+        end_group(process)
 
 
 def _feed(process: subprocess.Popen[bytes], stdin: str | bytes | Path | None) -> None:
