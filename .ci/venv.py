@@ -14,9 +14,8 @@ CURE_VENV = "on Debian and Ubuntu: apt-get install python3-venv"
 def main(folder: str) -> int:
     """Make the environment in ``folder``; return 0, or 3 (harness error) with a cure on standard error."""
     if sys.version_info < NEEDED:
-        return say(
-            f"Python {NEEDED[0]}.{NEEDED[1]} or newer is needed; this is {sys.version.split()[0]}. Name one: make PYTHON=python3.12"
-        )
+        needed, this = ".".join(map(str, NEEDED)), sys.version.split()[0]
+        return say(f"Python {needed} or newer is needed; this is {this}. Name one: make PYTHON=python3.12")
     if not has_venv():
         return say(f"this Python cannot make virtual environments (ensurepip is missing); {CURE_VENV}")
     began = time.monotonic()
