@@ -78,13 +78,13 @@ def checksum(url: str, *, forced: bool = False) -> str:
     try:
         answer = _within(patience, url)
     except requests.RequestException as error:
-        _silent[host] = _reason(error)
+        _silent[host] = f"{host}: {_reason(error)}"
         raise HostSilentError(f"{host} answers within {patience:.1f} s", seen=_silent[host]) from error
     _heard.add(host)
     found = CHECKSUM.search(answer.text[:4096].lower()) if answer.status_code == requests.codes.ok else None
     if found is None:
         what = "no checksum" if answer.status_code == requests.codes.ok else f"HTTP {answer.status_code}"
-        raise NotServedError(f"{url} is served", seen=f"{what} in the answer of {urlsplit(answer.url).netloc}")
+        raise NotServedError(f"{url} is served", seen=f"{what} from {url}")
     return found.group()
 
 
@@ -127,7 +127,7 @@ def _stream(url: str, target: Path, progress: Progress | None) -> str:
     try:
         with requests.get(url, stream=True, timeout=(READ, READ)) as answer:
             if answer.status_code != requests.codes.ok:
-                raise NotServedError(f"{url} is served", seen=f"HTTP {answer.status_code}")
+                raise NotServedError(f"{url} is served", seen=f"HTTP {answer.status_code} from {url}")
             length = answer.headers.get("Content-Length", "")
             total = float(length) if length.isdigit() else None
             with target.open("wb") as file:
@@ -142,7 +142,7 @@ def _stream(url: str, target: Path, progress: Progress | None) -> str:
     except requests.RequestException as error:
         raise DownloadEndedEarlyError(
             f"{url} is downloaded as a whole",
-            seen=f"it ended after {came} bytes: {_reason(error)}",
+            seen=f"{url} ended after {came} bytes: {_reason(error)}",
             cure="run it again; behind a proxy set HTTPS_PROXY",
         ) from error
     except OSError as error:  # after RequestException, which is one too

@@ -55,6 +55,7 @@ class _Search:
         self._version = version
         self._exact = exact
         self._forced = {program.name: _forced(program, settings) for program in programs}
+        self._asked = list(programs)
         self._missing = list(programs)
         self._found: dict[str, Path] = {}
         self._passed: list[tuple[str, str, PassedOver]] = []
@@ -65,7 +66,7 @@ class _Search:
         self._look(shelf)
         if not self._missing:
             return self._found
-        with progress.step(f"{names(self._missing)} {self._version}") as step:
+        with progress.step(self._title()) as step:
             lock = f"programs-{self._family.name}-{self._version}"
             with waited_lock(lock, lambda: step.say("waits for another run that makes the same")):
                 self._passed.clear()
@@ -137,8 +138,13 @@ class _Search:
             self._missing.remove(program)
 
     def _tell(self, step: Step, passed: Iterable[tuple[str, str, PassedOver]]) -> None:
-        for line in _grouped(passed):
+        for line in _grouped(passed, {program.name for program in self._asked}):
             step.say(line)
+
+    def _title(self) -> str:
+        if len(self._missing) <= _NAMED:
+            return f"{names(self._missing)} {self._version}"
+        return f"{len(self._missing)} programs of {self._family.name} {self._version}"
 
     def _failure(self) -> ProgramError:
         missing = {program.name for program in self._missing}
@@ -146,13 +152,16 @@ class _Search:
         forced = sorted({value for name, value in self._forced.items() if value and name in missing})
         return ProgramError(
             f"{names(self._missing)} {self._version} can be had" + (f" from {', '.join(forced)}" if forced else ""),
-            seen="\n".join(_grouped(concerned)),
+            seen="\n".join(_grouped(concerned, missing)),
             cause=f"PROVIDERS= forces {', '.join(forced)}, nothing else was asked" if forced else "",
             cure="\nor ".join(dict.fromkeys(passed.cure for *_, passed in concerned if passed.cure)),
         )
 
 
 _MAKING = ".making"
+
+_NAMED = 3
+"""So many programs are named in the title of a step."""
 
 
 def _sweep(shelf: Path) -> None:
@@ -175,9 +184,12 @@ def _forced(program: Program, settings: Settings) -> str:
     return chosen
 
 
-def _grouped(passed: Iterable[tuple[str, str, PassedOver]]) -> list[str]:
-    """Return one line for each provider and reason, with the programs that it holds for."""
+def _grouped(passed: Iterable[tuple[str, str, PassedOver]], everything: set[str]) -> list[str]:
+    """Return one line for each provider and reason, with the programs that it holds for unless those are all."""
     lines: dict[tuple[str, str], list[str]] = {}
     for provider, program, reason in passed:
         lines.setdefault((provider, reason.why), []).append(program)
-    return [f"passed over {provider} for {', '.join(programs)}: {why}" for (provider, why), programs in lines.items()]
+    return [
+        f"{provider} passed over" + ("" if set(whose) == everything else f" for {', '.join(whose)}") + f": {why}"
+        for (provider, why), whose in lines.items()
+    ]

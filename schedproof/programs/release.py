@@ -50,6 +50,6 @@ def _downloaded(program: Program, wanted: Wanted, folder: Path, step: Step) -> P
         return download.fetch(file, sha256, folder / program.name, step.advance)
     except (download.HostSilentError, download.NotServedError, download.DownloadEndedEarlyError) as error:
         return PassedOver(
-            f"{error.message.expected}: no, {error.message.seen}",
-            "reach the release page (HTTPS_PROXY, or mirrors: SCHEDPROOF_KIND_RELEASES, SCHEDPROOF_KUBERNETES_RELEASES)",
+            error.message.seen,
+            "set HTTPS_PROXY, or SCHEDPROOF_KIND_RELEASES or SCHEDPROOF_KUBERNETES_RELEASES to a mirror",
         )
