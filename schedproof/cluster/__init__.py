@@ -1,0 +1,1 @@
+"""The kind cluster of a run: made, reused, known by its facts, and removed whatever happens."""
