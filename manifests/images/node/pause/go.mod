@@ -1,0 +1,3 @@
+module schedproof.invalid/pause
+
+go 1.24
