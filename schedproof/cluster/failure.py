@@ -108,7 +108,7 @@ def explain(name: str, seen: str, stage: str, output: str) -> ClusterError:
         output: Everything kind wrote.
     """
     kept = collect(name, output)
-    text = output + "\n" + "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in kept.glob("*.log"))
+    text = f"{seen}\n{output}\n" + "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in kept.glob("*.log"))
     reason = next((each for each in REASONS if re.search(each.pattern, text)), None)
     error = ClusterError(
         f"kind makes the cluster {name}",
