@@ -4,10 +4,10 @@
 goes with a Kubernetes version; ``build_own(folder, name)`` builds our own Go programs under the same rules.
 """
 
-from schedproof.programs.companions import companions, images, versions
-from schedproof.programs.ensure import ensure
 from schedproof.programs.gobuild import prune
+from schedproof.programs.kubeadm import companions, images, versions
 from schedproof.programs.own import build_own
+from schedproof.programs.search import ensure
 from schedproof.programs.table import KIND, PROGRAMS
 
 __all__ = ["PROGRAMS", "build_own", "companions", "ensure", "images", "kind_version", "prune", "versions"]

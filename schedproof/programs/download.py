@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import requests
+import urllib3
 from tenacity import retry, retry_if_exception_type, stop_after_attempt
 
 from schedproof.errors import ProgramError
@@ -142,7 +143,7 @@ def _stream(url: str, target: Path, progress: Progress | None) -> str:
     except requests.RequestException as error:
         raise DownloadEndedEarlyError(
             f"{url} is downloaded as a whole",
-            seen=f"{url} ended after {came} bytes: {_reason(error)}",
+            seen=f"{url} ended early: {_reason(error)}",
             cure="run it again; behind a proxy set HTTPS_PROXY",
         ) from error
     except OSError as error:  # after RequestException, which is one too
@@ -159,6 +160,8 @@ def _within(seconds: float, url: str) -> requests.Response:
             answers.put(requests.get(url, timeout=seconds))
         except requests.RequestException as error:
             answers.put(error)
+        except (ValueError, urllib3.exceptions.HTTPError) as error:  # what odd proxy settings come to
+            answers.put(requests.exceptions.InvalidProxyURL(str(error)))
 
     threading.Thread(target=get, daemon=True).start()
     try:
@@ -173,6 +176,8 @@ def _within(seconds: float, url: str) -> requests.Response:
 def _reason(error: requests.RequestException) -> str:
     """Say in a few words what went wrong; requests' own text is a pile of class names."""
     text = str(error)
+    if incomplete := re.search(r"(\d+ bytes read, \d+ more expected)", text):
+        return incomplete.group()
     for sign, words in (
         ("Name or service not known", "its name is not known here"),
         ("name resolution", "its name is not known here"),
@@ -185,6 +190,10 @@ def _reason(error: requests.RequestException) -> str:
             break
     else:
         reason = text.splitlines()[0][:160] if text else type(error).__name__
-    if isinstance(error, requests.exceptions.ProxyError | requests.exceptions.InvalidProxyURL):
+    # InvalidSchema: a SOCKS proxy is set, and the package for it is not there.
+    if isinstance(
+        error,
+        requests.exceptions.ProxyError | requests.exceptions.InvalidProxyURL | requests.exceptions.InvalidSchema,
+    ):
         return f"the proxy (HTTPS_PROXY, HTTP_PROXY) is in the way: {reason}"
     return reason

@@ -35,7 +35,7 @@ class Module:
                 cgo=family.cgo,
             )
         except gobuild.GoError as error:
-            parts = (error.message.seen or error.message.expected, error.message.cause)
+            parts = (f"{error.message.expected}: no", error.message.seen, error.message.cause)
             passed = PassedOver("\n".join(part for part in parts if part), error.message.cure)
             return {program.name: passed for program in wanted.programs}
         return {program.name: _built(folder / "bin", program.import_path, program.name) for program in wanted.programs}

@@ -47,9 +47,11 @@ def _downloaded(program: Program, wanted: Wanted, folder: Path, step: Step) -> P
     try:
         sha256 = download.checksum(checksum, forced=wanted.forced)
         step.note(f"downloading {program.name}")
-        return download.fetch(file, sha256, folder / program.name, step.advance)
+        path = download.fetch(file, sha256, folder / program.name, step.advance)
     except (download.HostSilentError, download.NotServedError, download.DownloadEndedEarlyError) as error:
         return PassedOver(
             error.message.seen,
             "set HTTPS_PROXY, or SCHEDPROOF_KIND_RELEASES or SCHEDPROOF_KUBERNETES_RELEASES to a mirror",
         )
+    path.chmod(0o755)
+    return path

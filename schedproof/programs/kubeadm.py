@@ -6,7 +6,7 @@ import re
 
 from schedproof.command import run
 from schedproof.errors import ProgramError
-from schedproof.programs.ensure import ensure
+from schedproof.programs.search import ensure
 from schedproof.programs.table import KUBERNETES, PROGRAMS
 from schedproof.settings import Settings
 
