@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import sys
@@ -47,7 +46,7 @@ def test_build_is_stamped_and_takes_over_what_counts_of_their_module(fake_go: An
         for value in ("gitVersion=v1.37.2", "gitMajor=1", "gitMinor=37", "gitCommit=c0ffee"):
             assert f"-X={package}.{value}" in flags
     assert {"-trimpath", "-mod=mod"} <= set(go.builds[0])
-    lines = go.seen("go.mod").splitlines()
+    lines = go.go_mod()
     assert "go 1.26.0" in lines
     assert "godebug default=go1.26" in lines
     assert "replace k8s.io/api => k8s.io/api v0.37.2" in lines
@@ -58,7 +57,7 @@ def test_go_works_in_our_folders_only(fake_go: Any, choose: Any, monkeypatch: py
     monkeypatch.setenv("GOFLAGS", "-mod=vendor")
     go = fake_go()
     programs.ensure(["kubelet"], "v1.37.2", choose())
-    seen = json.loads(go.seen("environment"))
+    seen = go.environment()
     assert (seen["CGO_ENABLED"], seen["GOFLAGS"]) == ("0", "-modcacherw -buildvcs=false")
     for name in ("GOCACHE", "GOMODCACHE", "GOPATH"):
         assert Path(seen[name]).is_relative_to(folders.cache())
@@ -76,7 +75,7 @@ def test_program_named_after_its_folder_gets_its_own_name(fake_go: Any, choose: 
 def test_flannel_is_built_with_c_and_static(fake_go: Any, choose: Any) -> None:
     go = fake_go()
     programs.ensure(["flannel"], "", choose())
-    assert json.loads(go.seen("environment"))["CGO_ENABLED"] == "1"
+    assert go.environment()["CGO_ENABLED"] == "1"
     assert "-extldflags=-static" in module.ldflags(FLANNEL, "v0.27.4")
     assert "static" not in module.ldflags(KUBERNETES, "v1.37.2")
 

@@ -37,7 +37,7 @@ def test_program_against_a_kubernetes_version_gets_its_module_and_its_stamps(pau
     replace = [{"Old": {"Path": "k8s.io/api"}, "New": {"Path": "./staging/src/k8s.io/api"}}]
     go = fake_go(theirs={"Go": "1.26.0", "Replace": replace})
     programs.build_own(pause, "kube-scheduler", kubernetes="v1.37.2")
-    edits = next(call for call in go.fake.calls if call[:2] == ["mod", "edit"] and call[2] != "-json")
+    edits = next(call for call in go.calls if call[:2] == ["mod", "edit"] and call[2] != "-json")
     assert "-require=k8s.io/kubernetes@v1.37.2" in edits
     assert "-replace=k8s.io/api=k8s.io/api@v0.37.2" in edits
     assert any("gitVersion=v1.37.2" in word for word in go.builds[0])

@@ -30,7 +30,7 @@ def test_kind_comes_from_its_release_page_and_is_kept(releases: Any, choose: Any
     assert path.read_bytes() == KIND
     assert path.stat().st_mode & 0o111
     assert cache.Note.model_validate_json(path.with_name("kind.json").read_bytes()).provider == "release"
-    assert go.fake.calls == []
+    assert go.calls == []
     asked = len(releases.asked)
     assert programs.ensure(["kind"], "", choose()) == {"kind": path}
     assert len(releases.asked) == asked
@@ -55,7 +55,7 @@ def test_wrong_checksum_stops_everything_and_leaves_nothing(releases: Any, choos
     releases.serve(f"{KIND_FILE}.sha256sum", sum_of(KIND))
     with pytest.raises(download.ChecksumError, match="tampered with"):
         programs.ensure(["kind"], "", choose())
-    assert go.fake.calls == []
+    assert go.calls == []
     assert not [path for path in folders.cache().rglob("*") if path.is_file()]
 
 
@@ -73,7 +73,7 @@ def test_download_that_always_ends_early_is_named_with_its_bytes(releases: Any, 
     with pytest.raises(ProgramError, match=f"ended early: 9 bytes read, {len(KIND) - 9} more expected") as caught:
         programs.ensure(["kind"], "", choose(providers="kind=release"))
     assert "forces release" in str(caught.value)
-    assert go.fake.calls == []
+    assert go.calls == []
     assert not [path for path in folders.cache().rglob("*") if path.is_file()]
 
 
