@@ -1,0 +1,152 @@
+"""Why a scheduler does not work, read from what it says itself: its log, its containers' state, its manifests.
+
+Only the wording of kube-scheduler and the kubelet is read, which their users search the web for too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schedproof.deploy.checks import Finding
+
+if TYPE_CHECKING:
+    from schedproof.api import Object
+
+HOPELESS = ("CrashLoopBackOff", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError",
+            "InvalidImageName", "ErrImagePull", "ImagePullBackOff", "RunContainerError")  # fmt: skip
+"""Reasons of a waiting container that do not go away by waiting."""
+
+REPLACED_FLAGS = {
+    "scheduler-name": "profiles[].schedulerName in the configuration",
+    "policy-config-file": "profiles[].plugins in the configuration",
+    "lock-object-name": "leaderElection.resourceName in the configuration",
+    "lock-object-namespace": "leaderElection.resourceNamespace in the configuration",
+    "address": "--bind-address",
+    "port": "--secure-port",
+    "algorithm-provider": "profiles[].plugins in the configuration",
+}
+"""Flags of the documents' times and what says the same today."""
+
+_FORBIDDEN = re.compile(
+    r'cannot (\w+) resource \\*"([^"\\]+)\\*" in API group \\*"([^"\\]*)\\*"(?: in the namespace \\*"([^"\\]+))?'
+)
+_UNKNOWN_FLAG = re.compile(r"unknown flag: --([\w-]+)")
+_VERSION = re.compile(r'no kind "?KubeSchedulerConfiguration"? is registered for version "?([\w./]+)"?')
+_CONFLICT = re.compile(r"is already assigned to node")
+_LEASE_LOST = re.compile(r"[Ll]eaderelection lost|leader election lost")
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """A container that does not run.
+
+    Attributes:
+        pod: Its Pod's name.
+        reason: The kubelet's word, e.g. ``CrashLoopBackOff``.
+        said: The kubelet's message, and what the container said last.
+    """
+
+    pod: str
+    reason: str
+    said: str
+
+    def __str__(self) -> str:
+        """Return it as one sentence."""
+        return f"Pod {self.pod}: {self.reason}" + (f": {self.said}" if self.said else "")
+
+
+def stuck(pods: Sequence[Object]) -> Stuck | None:
+    """Return the first container that waits for something that does not come, with what it said last."""
+    for pod in pods:
+        for status in _statuses(pod):
+            waiting: dict[str, Any] = (status.get("state") or {}).get("waiting") or {}
+            ended = (
+                (status.get("lastState") or {}).get("terminated") or (status.get("state") or {}).get("terminated") or {}
+            )
+            name = str(pod["metadata"]["name"])
+            if waiting.get("reason") in HOPELESS:
+                said = last_words(str(ended.get("message") or "")) or str(waiting.get("message") or "")
+                return Stuck(name, str(waiting["reason"]), said)
+            # The first exit comes before any CrashLoopBackOff: an exit with a code does not heal either.
+            if (
+                (status.get("state") or {}).get("terminated")
+                and ended.get("exitCode")
+                and status.get("restartCount", 0) >= 1
+            ):
+                return Stuck(name, f"exit code {ended['exitCode']}", last_words(str(ended.get("message") or "")))
+    return None
+
+
+def last_words(log: str) -> str:
+    """Return the line of a log that says best why the program ended: its last error, else its last line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [
+        line for line in lines if re.match(r"(?i)(error:|err=|panic:|fatal)|[EF]\d{4} |.*unknown flag|.*\berr=", line)
+    ]
+    return (errors or lines or [""])[-1][:300]
+
+
+def from_log(log: str) -> str:
+    """Return what a scheduler's log says is wrong, as a sentence, or an empty text."""
+    if found := _UNKNOWN_FLAG.search(log):
+        instead = REPLACED_FLAGS.get(found[1], "")
+        return f"this kube-scheduler has no flag --{found[1]}" + (f"; today it is {instead}" if instead else "")
+    if found := _VERSION.search(log):
+        return f"this kube-scheduler reads no configuration of version {found[1]}; write kubescheduler.config.k8s.io/v1"
+    rules: dict[str, None] = {}
+    for verb, resource, group, namespace in _FORBIDDEN.findall(log):
+        if resource == "configmaps" and namespace == "kube-system":
+            continue  # Without extension-apiserver-authentication it warns, and schedules all the same.
+        rules[f"{verb} {resource}{'.' + group if group else ''}" + (f" in {namespace}" if namespace else "")] = None
+    if rules:
+        lease = any("leases" in rule for rule in rules)
+        return f"the API server refuses it: it may not {', '.join(list(rules)[:5])}; a rule or binding is missing" + (
+            ": it never becomes leader, so it schedules nothing" if lease else ""
+        )
+    if _CONFLICT.search(log):
+        return "another scheduler had bound its pods first: two schedulers serve one name"
+    if _LEASE_LOST.search(log):
+        return "it lost its lease and ended"
+    return ""
+
+
+def unserved(asked: str, served: Sequence[str]) -> str:
+    """Return a sentence that nobody serves a name and what was probably meant; empty when it is served."""
+    if asked in served:
+        return ""
+    close = difflib.get_close_matches(asked, served, n=1, cutoff=0.6)
+    return f"no scheduler serves the name {asked}; served: {', '.join(served) or 'none'}" + (
+        f"; did you mean {close[0]}?" if close else ""
+    )
+
+
+def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wanted: int = 1) -> str:
+    """Return the likely cause of a scheduler that does not work, or an empty text when nothing looks wrong.
+
+    Args:
+        pods: Its Pods.
+        log: The end of its log.
+        findings: What is wrong with its manifests.
+        wanted: Replicas it should have.
+    """
+    held = stuck(pods)
+    told = from_log(log) or (from_log(held.said) if held else "")
+    unbound = all(not (pod.get("spec") or {}).get("nodeName") for pod in pods)
+    suspects = (
+        told,
+        str(findings[0]) if findings else "",
+        str(held) if held else "",
+        "" if wanted else "it is scaled to 0 replicas",
+        "" if pods else "it has no Pod",
+        "its own Pod is not bound to a node: the default scheduler has not placed it" if unbound else "",
+    )
+    return next((suspect for suspect in suspects if suspect), "")
+
+
+def _statuses(pod: Object) -> list[dict[str, Any]]:
+    status = pod.get("status") or {}
+    return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]

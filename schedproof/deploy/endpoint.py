@@ -1,0 +1,95 @@
+"""What a running scheduler's Pod answers: its checks, its metrics, and which image it really runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schedproof.cluster.node import image_id, run_in_node
+from schedproof.deploy import bundle
+from schedproof.errors import ApiError, ImageError
+
+if TYPE_CHECKING:
+    from schedproof.api import Api, Object
+    from schedproof.cluster.facts import Facts
+
+SECONDS = 10.0
+"""Deadline of one question to a scheduler; it answers from memory."""
+
+
+def readyz(api: Api, pod: Object, port: int) -> str:
+    """Return what ``/readyz?verbose`` of a Pod says, asked through the API server (which needs no credentials for it).
+
+    Raises:
+        ApiError: It does not answer, or says no; what it said is quoted.
+    """
+    metadata = pod["metadata"]
+    name = f"https:{metadata['name']}:{port}"
+    return api.get_raw(f"/api/v1/namespaces/{metadata['namespace']}/pods/{name}/proxy/readyz?verbose")
+
+
+def metrics(pod: Object, port: int, token: str = "") -> tuple[int, str]:
+    """Ask a Pod for ``/metrics`` from inside its node.
+
+    The API server's proxy would not pass the token on, so curl asks in the node; it reads the token from its standard
+    input, so that no process list and no message ever shows it.
+
+    Args:
+        pod: A running Pod.
+        port: Where it serves HTTPS, with a certificate that it signed itself.
+        token: Of a ServiceAccount; empty asks anonymously.
+
+    Returns:
+        HTTP status and body.
+
+    Raises:
+        ApiError: The Pod is not running, or does not answer.
+    """
+    node, address = (pod.get("spec") or {}).get("nodeName"), (pod.get("status") or {}).get("podIP")
+    if not node or not address:
+        raise ApiError(f"Pod {pod['metadata']['name']} runs", seen="it has no node or no address yet")
+    host = f"[{address}]" if ":" in address else address
+    asked = run_in_node(
+        node,
+        ["curl", "--silent", "--show-error", "--insecure", "--noproxy", "*", "--max-time", f"{SECONDS:.0f}",
+         "--header", "@-", "--write-out", "\n%{http_code}", f"https://{host}:{port}/metrics"],
+        seconds=SECONDS + 20, check=False, stdin=f"Authorization: Bearer {token}\n" if token else "Accept: */*\n",
+    )  # fmt: skip
+    body, _, code = asked.stdout.rpartition("\n")
+    if asked.code != 0 or not code.isdigit():
+        raise ApiError(
+            f"https://{host}:{port}/metrics answers from inside {node}",
+            seen=asked.stderr.strip() or f"curl: {asked.code}",
+        )
+    return int(code), body
+
+
+def check_image(pod: Object, workload: Object, facts: Facts) -> None:
+    """Compare the image that a Pod runs with the one under test, if its manifest asks for that one.
+
+    Raises:
+        ImageError: It is another one: a tag was built anew and the node kept the old image, for example.
+    """
+    box = bundle.scheduler_container(workload)
+    if box is None or box.get("image") != facts.scheduler_image or not facts.scheduler_image_id:
+        return
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    running = next((str(status.get("imageID", "")) for status in statuses if status["name"] == box["name"]), "")
+    if _digest(running) == _digest(facts.scheduler_image_id):
+        return
+    # With a registry's digest instead of the image's own id, the node knows which id that is. A foreign cluster's
+    # nodes cannot be asked; there the digest says nothing.
+    if "@" in running:
+        known = image_id(pod["spec"]["nodeName"], running) if facts.owned else ""
+        if not known or _digest(known) == _digest(facts.scheduler_image_id):
+            return
+        running = known
+    raise ImageError(
+        f"Pod {pod['metadata']['name']} runs the image under test: {facts.scheduler_image}, {facts.scheduler_image_id}",
+        seen=f"it runs {running or 'an image that the kubelet does not name'}",
+        cause="the image was built anew under the same tag, and the node still had the old one",
+        cure="load it again (make clean, or without KEEP=1)",
+    )
+
+
+def _digest(image: str) -> str:
+    return image.rpartition("sha256:")[2]

@@ -1,0 +1,108 @@
+"""The document's edit of the ClusterRole system:kube-scheduler: one more lease name, and its undoing.
+
+The role is the default scheduler's too, so it is edited, never overwritten: what it granted before, it grants after.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from schedproof.errors import ApiError
+
+if TYPE_CHECKING:
+    from schedproof.api import Api, Object
+
+ROLE = "system:kube-scheduler"
+KIND = "rbac.authorization.k8s.io/v1/ClusterRole"
+
+Grant = tuple[str, str, str, str]
+"""(group, resource, resourceName or "", verb)."""
+
+
+def grants(role: Object) -> set[Grant]:
+    """Return everything that a role grants on resources."""
+    return {
+        (group, resource, name, verb)
+        for rule in role.get("rules") or []
+        for group in rule.get("apiGroups") or []
+        for resource in rule.get("resources") or []
+        for name in rule.get("resourceNames") or [""]
+        for verb in rule.get("verbs") or []
+    }
+
+
+def with_lease(rules: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Return rules that also allow the lease ``name`` wherever they allow the default scheduler's."""
+    return _changed(rules, add=name)
+
+
+def without_lease(rules: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Return rules without the lease ``name``."""
+    return _changed(rules, remove=name)
+
+
+def allow_lease(api: Api, name: str) -> None:
+    """Add a lease's name to the resourceNames of system:kube-scheduler, if it is not there yet.
+
+    Raises:
+        ApiError: The role has no rule for the default scheduler's lease, or the edit would take a right away.
+    """
+    before = _role(api)
+    rules = with_lease(before["rules"], name)
+    if rules == before["rules"]:
+        if not any(grant[2] == name for grant in grants(before)):
+            raise ApiError(
+                f"the ClusterRole {ROLE} has a rule for the lease kube-scheduler, to which another name can be added",
+                seen="it has none",
+                cure="was the role overwritten? `kubectl get clusterrole system:kube-scheduler -o yaml`",
+            )
+        return
+    _write(api, before, rules, kept=grants(before))
+
+
+def forbid_lease(api: Api, name: str) -> bool:
+    """Undo :func:`allow_lease`; return whether there was anything to undo. The default scheduler's lease stays."""
+    before = _role(api)
+    rules = without_lease(before["rules"], name) if name != "kube-scheduler" else before["rules"]
+    if rules == before["rules"]:
+        return False
+    _write(api, before, rules, kept={grant for grant in grants(before) if grant[2] != name})
+    return True
+
+
+def allowed_leases(api: Api) -> set[str]:
+    """Return the names of the leases that system:kube-scheduler may use."""
+    return {name for group, resource, name, _ in grants(_role(api)) if name and _is_lease(group, resource)}
+
+
+def _is_lease(group: str, resource: str) -> bool:
+    return (group, resource) == ("coordination.k8s.io", "leases")
+
+
+def _role(api: Api) -> Object:
+    role = api.get(KIND, ROLE)
+    if role is None:
+        raise ApiError(f"the cluster has the ClusterRole {ROLE}", seen="it does not exist")
+    return role
+
+
+def _write(api: Api, before: Object, rules: list[dict[str, Any]], *, kept: set[Grant]) -> None:
+    after = {**before, "rules": rules}
+    lost = kept - grants(after)
+    if lost:
+        raise ApiError(f"the edit of {ROLE} takes no right away", seen=f"it would take away {sorted(lost)[:3]}")
+    # With the resourceVersion, an edit by somebody else in between is a conflict instead of a loss.
+    version = before["metadata"]["resourceVersion"]
+    api.patch(KIND, ROLE, {"metadata": {"resourceVersion": version}, "rules": rules})
+
+
+def _changed(rules: Sequence[dict[str, Any]], *, add: str = "", remove: str = "") -> list[dict[str, Any]]:
+    changed = copy.deepcopy(list(rules))
+    for rule in changed:
+        names = rule.get("resourceNames") or []
+        if "leases" not in (rule.get("resources") or []) or "kube-scheduler" not in names:
+            continue
+        rule["resourceNames"] = [name for name in names if name != remove] + ([add] if add and add not in names else [])
+    return changed

@@ -1,0 +1,370 @@
+"""A second scheduler in the cluster: deployed, watched, scaled, killed and taken away again without a trace."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from schedproof import data
+from schedproof.deploy import bundle, causes, checks, endpoint, roles
+from schedproof.deploy.manifests import load, renamed
+from schedproof.errors import ApiError, SchedproofError, UsageError
+from schedproof.watch.deadlines import DELETE, ROLLOUT, Deadline
+from schedproof.watch.wait import wait_until
+
+if TYPE_CHECKING:
+    from schedproof.api import Api, Object
+    from schedproof.cluster.facts import Facts
+
+ROLLED = "schedproof.io/rolled"
+"""Label of our pods with a digest of template and configuration: tells new pods from old ones, and a new configuration
+rolls the pods (the kubelet alone would let the old process run on with the old one)."""
+
+DEPLOYMENT, REPLICA_SET, LEASE = "apps/v1/Deployment", "apps/v1/ReplicaSet", "coordination.k8s.io/v1/Lease"
+LOG_LINES = 200
+"""So many of the last lines of a log are read for a cause."""
+
+
+class Scheduler:
+    """One second scheduler, as a bundle of manifests describes it.
+
+    Args:
+        api: The cluster.
+        facts: What is known of it.
+        objects: The bundle, already under names of its own (:func:`schedproof.deploy.manifests.renamed`).
+        name: The schedulerName that its pods ask for; by default the first one that its configuration serves.
+
+    Raises:
+        UsageError: The bundle has no Deployment.
+    """
+
+    def __init__(self, api: Api, facts: Facts, objects: Sequence[Object], name: str = "") -> None:
+        workload = bundle.workload(objects)
+        if workload is None or workload["kind"] != "Deployment":
+            raise UsageError(
+                "the manifests hold a Deployment that runs the scheduler",
+                seen=", ".join(sorted({obj["kind"] for obj in objects})) or "nothing",
+                cure="add it, see manifests/kubernetes/second-scheduler",
+            )
+        self._api, self._facts = api, facts
+        self.objects = copy.deepcopy(list(objects))
+        self.served = bundle.served(objects)
+        self.name = name or self.served[0]
+        self.namespace = bundle.namespace(workload)
+        self.deployment = str(workload["metadata"]["name"])
+        self.lease = bundle.lease(objects)
+        self._digest = _roll(self.objects)
+        self._granted: str | None = None
+        self._reader: list[Object] = []
+
+    @property
+    def identity(self) -> str:
+        """The user that the API server sees, e.g. ``system:serviceaccount:kube-system:my-scheduler``."""
+        return f"system:serviceaccount:{self.namespace}:{bundle.service_account(self._workload)}"
+
+    @property
+    def selector(self) -> str:
+        """Labels of its pods, as a label selector."""
+        labels = (self._workload["spec"].get("selector") or {}).get("matchLabels") or {}
+        return ",".join(f"{key}={value}" for key, value in labels.items())
+
+    def deploy(self, *, allow_rival: bool = False) -> Scheduler:
+        """Apply the bundle and return at once; see :meth:`wait_until_ready`.
+
+        Args:
+            allow_rival: Let it answer to the default scheduler's name; for clusters of one's own only.
+
+        Raises:
+            UsageError: It would answer to ``default-scheduler`` or overwrite a role of the system.
+            ApiError: The API server refused an object.
+        """
+        if not allow_rival:
+            checks.refuse_rivals(self.objects)
+        for obj in self.objects:
+            self._api.apply(obj)
+        return self
+
+    def wait_until_ready(self, deadline: Deadline = ROLLOUT) -> Scheduler:
+        """Wait until the rollout is complete, every pod Ready, and the running image the one under test.
+
+        Raises:
+            Unreachable: A container crashes, or its image or configuration is not there; what it said is quoted.
+            WaitTimeout: The deadline passed.
+            ImageError: The running image is not the one that was built.
+        """
+        wanted = self._replicas()
+        pods = wait_until(
+            self._api, "Pod", self.namespace,
+            lambda pods: len(pods) == wanted and all(_ready(pod) for pod in pods),
+            deadline=deadline, labels=f"{self.selector},{ROLLED}={self._digest}",
+            expected=f"{self._title}: {wanted} of {wanted} pods Ready",
+            hopeless=self._hopeless,
+        )  # fmt: skip
+        wait_until(
+            self._api, DEPLOYMENT, self.namespace, lambda found: any(_rolled_out(obj, wanted) for obj in found),
+            deadline=deadline, fields=f"metadata.name={self.deployment}",
+            expected=f"{self._title}: the rollout is complete",
+        )  # fmt: skip
+        for pod in pods:
+            endpoint.check_image(pod, self._workload, self._facts)
+        return self
+
+    def synced(self) -> str:
+        """Return what ``/readyz?verbose`` says, one line a check; "[-]" marks one that fails.
+
+        Raises:
+            ApiError: There is no pod, or it does not answer.
+        """
+        return endpoint.readyz(self._api, self._pod(), bundle.port(self._box))
+
+    def scale(self, replicas: int) -> float:
+        """Scale; with 0 wait until the pods are really gone, else until they are ready.
+
+        Returns:
+            ``time.time()`` at which it was certain.
+
+        Raises:
+            WaitTimeout: The deadline passed.
+            Unreachable: The new pods cannot become ready.
+        """
+        self._workload["spec"]["replicas"] = replicas
+        self._api.patch(DEPLOYMENT, self.deployment, {"spec": {"replicas": replicas}}, self.namespace)
+        if replicas:
+            self.wait_until_ready()
+        else:
+            self._wait_until_gone("Pod")
+        return time.time()
+
+    def stop(self) -> float:
+        """Scale to 0. The kubelet removes a Pod after its containers ended, so nothing of it binds any more.
+
+        Returns:
+            ``time.time()`` at which it was certain.
+        """
+        return self.scale(0)
+
+    def kill_pod(self, deadline: Deadline = ROLLOUT) -> str:
+        """Delete its Pod without grace and wait until the Deployment has made another one.
+
+        Returns:
+            The killed Pod's name.
+
+        Raises:
+            ApiError: There is no Pod to kill.
+            WaitTimeout: The deadline passed.
+        """
+        killed = self._pod()
+        uid = killed["metadata"]["uid"]
+        self._api.delete("Pod", killed["metadata"]["name"], self.namespace, grace_seconds=0)
+        wait_until(
+            self._api, "Pod", self.namespace,
+            lambda pods: any(pod["metadata"]["uid"] != uid and not _ending(pod) for pod in pods)
+            and all(pod["metadata"]["uid"] != uid for pod in pods),
+            deadline=deadline, labels=self.selector, expected=f"{self._title}: another Pod in place of the killed one",
+        )  # fmt: skip
+        return str(killed["metadata"]["name"])
+
+    def allow_lease(self) -> None:
+        """Edit the ClusterRole system:kube-scheduler as the first document does, adding its lease's name."""
+        if self.lease is not None and self.lease.own:
+            self._granted = self.lease.name
+            roles.allow_lease(self._api, self.lease.name)
+
+    def uninstall(self) -> None:
+        """Remove its objects, pods, lease and role edit, and see that nothing of it is left.
+
+        Raises:
+            WaitTimeout: Its pods or ReplicaSets were still there after the deadline.
+            ApiError: The API server refused a removal, or something is left.
+        """
+        everything = [*self._reader, *self.objects]
+        # The workload first, so that it does not live on without its rights.
+        for obj in sorted(everything, key=lambda obj: obj["kind"] != "Deployment"):
+            self._api.delete(_kind(obj), obj["metadata"]["name"], _where(obj))
+        for kind in (REPLICA_SET, "Pod"):
+            self._wait_until_gone(kind)
+        # The lease last: a scheduler that still ran would make it anew.
+        if self.lease is not None and self.lease.own:
+            self._api.delete(LEASE, self.lease.name, self.lease.namespace)
+        if self._granted is not None:
+            roles.forbid_lease(self._api, self._granted)
+        left = self.left()
+        if left:
+            raise ApiError(f"nothing is left of {self._title}", seen=f"still there: {', '.join(left)}")
+        self._granted, self._reader = None, []
+
+    def left(self) -> list[str]:
+        """Return what is still in the cluster of it: objects, pods, lease, role edit; empty after :meth:`uninstall`."""
+        found = [
+            f"{obj['kind']}/{obj['metadata']['name']}"
+            for obj in [*self._reader, *self.objects]
+            if self._api.get(_kind(obj), obj["metadata"]["name"], _where(obj)) is not None
+        ]
+        for kind in (REPLICA_SET, "Pod"):
+            items, _ = self._api.list(kind, self.namespace, labels=self.selector)
+            found += [f"{kind.rpartition('/')[2]}/{item['metadata']['name']}" for item in items]
+        if self.lease is not None and self.lease.own:
+            if self._api.get(LEASE, self.lease.name, self.lease.namespace) is not None:
+                found.append(f"Lease/{self.lease.name}")
+            if self.lease.name in roles.allowed_leases(self._api):
+                found.append(f"{self.lease.name} in ClusterRole/{roles.ROLE}")
+        return found
+
+    def pods(self) -> list[Object]:
+        """Return its pods, those that are being deleted included."""
+        items, _ = self._api.list("Pod", self.namespace, labels=self.selector)
+        return items
+
+    def logs(self, *, lines: int = LOG_LINES, previous: bool = False) -> str:
+        """Return the last lines of its pods' logs, each pod's under its name; "" where there is none."""
+        parts = []
+        for pod in self.pods():
+            name = pod["metadata"]["name"]
+            text = self._api.logs(
+                name, self.namespace, container=str(self._box["name"]), tail_lines=lines, previous=previous
+            )
+            parts.append(f"==> {name} <==\n{text}" if text else "")
+        return "\n".join(part for part in parts if part)
+
+    def metrics(self, *, authenticated: bool = True) -> tuple[int, str]:
+        """Ask its Pod for /metrics from inside the node.
+
+        Args:
+            authenticated: With a token of a ServiceAccount of ours that may read it, or anonymously.
+
+        Returns:
+            HTTP status and body; see :func:`schedproof.deploy.metrics.attempts`.
+
+        Raises:
+            ApiError: There is no running pod, or it cannot be reached.
+        """
+        token = ""
+        if authenticated:
+            if not self._reader:
+                path = data.manifests("kubernetes", "metrics-reader.yaml")
+                self._reader = renamed(load(path), name=self.deployment, namespace=self.namespace, base="my-scheduler")
+                for obj in self._reader:
+                    self._api.apply(obj)
+            token = self._api.token(self._reader[0]["metadata"]["name"], self.namespace)
+        return endpoint.metrics(self._pod(), bundle.port(self._box), token)
+
+    def findings(self) -> list[checks.Finding]:
+        """Return what is wrong with its manifests, compared with the cluster."""
+        return checks.findings(self.objects, self._api)
+
+    def cause(self) -> str:
+        """Return the likely cause of its not working, in one sentence; empty when nothing looks wrong."""
+        pods = self.pods()
+        log = self.logs() + "\n" + (self.logs(previous=True) if causes.stuck(pods) else "")
+        return causes.unserved(self.name, self.served) or causes.likely(
+            pods, log, self.findings(), wanted=self._replicas()
+        )
+
+    def state(self) -> str:
+        """Return its state in at most nine lines, for a failure's message; never raises one of our errors."""
+        try:
+            return "\n".join(self._state())
+        except SchedproofError as error:
+            return f"{self._title}: its state could not be read: {error.message.seen or error.message.expected}"
+
+    def _state(self) -> list[str]:
+        pods = self.pods()
+        lines = [f"{self._title} serves {', '.join(self.served)}; {self._replicas()} replicas wanted"]
+        lines += [_described(pod) for pod in pods[:3]] or ["no Pod"]
+        log = [line for line in self.logs().splitlines() if not line.startswith("==> ")]
+        lines += [f"log: {line[:180]}" for line in log[-3:]]
+        cause = self.cause()
+        return [*lines, f"likely cause: {cause}"] if cause else lines
+
+    def _hopeless(self, pods: list[Object]) -> str:
+        held = causes.stuck(pods)
+        if held is None:
+            return ""
+        said = causes.from_log(held.said)
+        return f"{held}" + (f"\n{said}" if said else "")
+
+    def _wait_until_gone(self, kind: str) -> None:
+        wait_until(
+            self._api, kind, self.namespace, lambda found: not found, deadline=DELETE, labels=self.selector,
+            expected=f"{self._title}: no {kind.rpartition('/')[2]} of it is left",
+        )  # fmt: skip
+
+    def _pod(self) -> Object:
+        """Return the Pod to talk to: a ready one before one that is not, never one that is being deleted."""
+        pods = sorted((pod for pod in self.pods() if not _ending(pod)), key=lambda pod: not _ready(pod))
+        if not pods:
+            raise ApiError(f"{self._title} has a Pod", seen="it has none", cure=self.cause())
+        return pods[0]
+
+    def _replicas(self) -> int:
+        return int(self._workload["spec"].get("replicas", 1))
+
+    @property
+    def _title(self) -> str:
+        return f"scheduler {self.name} (Deployment {self.namespace}/{self.deployment})"
+
+    @property
+    def _workload(self) -> Object:
+        found = bundle.workload(self.objects)
+        assert found is not None  # noqa: S101 - the constructor refuses a bundle without it
+        return found
+
+    @property
+    def _box(self) -> Object:
+        return bundle.scheduler_container(self._workload) or {"name": ""}
+
+
+def _roll(objects: list[Object]) -> str:
+    """Label the workload's pods with the digest of their template and of the bundle's ConfigMaps, and return it."""
+    workload = bundle.workload(objects)
+    if workload is None:
+        return ""
+    template = workload["spec"]["template"]
+    told = [template, *(obj for obj in objects if obj["kind"] == "ConfigMap")]
+    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+    template.setdefault("metadata", {}).setdefault("labels", {})[ROLLED] = digest
+    return digest
+
+
+def _kind(obj: Object) -> str:
+    return f"{obj['apiVersion']}/{obj['kind']}"
+
+
+def _where(obj: Object) -> str:
+    return str(obj["metadata"].get("namespace") or "")
+
+
+def _ending(pod: Object) -> bool:
+    return bool(pod["metadata"].get("deletionTimestamp"))
+
+
+def _ready(pod: Object) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return not _ending(pod) and any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def _rolled_out(deployment: Object, wanted: int) -> bool:
+    status = deployment.get("status") or {}
+    return (
+        status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0)
+        and status.get("replicas", 0) == status.get("updatedReplicas", 0) == status.get("readyReplicas", 0) == wanted
+    )
+
+
+def _described(pod: Object) -> str:
+    status = pod.get("status") or {}
+    statuses = status.get("containerStatuses") or []
+    restarts = sum(one.get("restartCount", 0) for one in statuses)
+    held = causes.stuck([pod])
+    parts = [
+        f"Pod {pod['metadata']['name']}",
+        f"on {(pod.get('spec') or {}).get('nodeName') or 'no node'}",
+        "being deleted" if _ending(pod) else str(status.get("phase", "")),
+        "ready" if _ready(pod) else "not ready",
+        f"{restarts} restarts",
+    ]
+    return ", ".join(parts) + (f"; {held.reason}: {held.said}"[:240] if held else "")

@@ -1,0 +1,192 @@
+"""What is kept about a failed claim: one small function for each kind of evidence, all in :data:`COLLECTORS`.
+
+A collector returns file names and texts; secrets are taken out and sizes bounded by whoever writes them. It may raise
+any error of ours: that is written down in place of its files, and never hides the claim's failure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import yaml
+
+from schedproof.command import run
+from schedproof.deploy import bundle
+from schedproof.evidence.redaction import redacted_object
+
+if TYPE_CHECKING:
+    from schedproof.api import Api, Object
+    from schedproof.cluster.facts import Facts
+    from schedproof.deploy.scheduler import Scheduler
+
+KUBECTL_SECONDS = 10.0
+LOG_LINES = 1500
+SYSTEM = "kube-system"
+DESCRIBED = (
+    "apps/v1/Deployment", "apps/v1/ReplicaSet", "apps/v1/DaemonSet", "ConfigMap", "ServiceAccount", "Secret",
+    "PersistentVolumeClaim",
+)  # fmt: skip
+"""Kinds of objects of a claim's namespace that are kept as YAML, beside its pods."""
+
+
+class Audit(Protocol):
+    """What is asked of the audit log."""
+
+    def entries(self) -> Iterable[Mapping[str, Any]]:
+        """Return its entries so far, oldest first."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where the claim failed.
+
+    Attributes:
+        api: The cluster.
+        facts: What is known of it.
+        namespaces: The claim's own namespaces.
+        schedulers: The schedulers that it deployed.
+        audit: The audit log; None for a cluster without one.
+    """
+
+    api: Api
+    facts: Facts
+    namespaces: Sequence[str]
+    schedulers: Sequence[Scheduler]
+    audit: Audit | None = None
+
+
+Files = dict[str, str]
+"""File name -> text."""
+
+
+def pods(scene: Scene) -> Files:
+    """Keep every Pod of the claim's namespaces, and the schedulers' own, as YAML."""
+    found = [pod for namespace in scene.namespaces for pod in scene.api.list("Pod", namespace)[0]]
+    found += [pod for scheduler in scene.schedulers for pod in scheduler.pods()]
+    return {"pods.yaml": _yaml(_once(found))}
+
+
+def events(scene: Scene) -> Files:
+    """Keep the events of the claim's namespaces, and of the schedulers' own, in order of time."""
+    places = dict.fromkeys([*scene.namespaces, *(scheduler.namespace for scheduler in scene.schedulers)])
+    found = [event for namespace in places for event in scene.api.list("Event", namespace)[0]]
+    lines = [_event_line(event) for event in sorted(found, key=_event_time)]
+    return {"events.txt": "\n".join(lines) + "\n"}
+
+
+def events_wide(scene: Scene) -> Files:
+    """Keep what `kubectl get events -o wide` prints, which the second document tells its readers to look at."""
+    return {
+        f"kubectl-get-events-{namespace}.txt": run(
+            [scene.facts.kubectl, "--kubeconfig", scene.facts.kubeconfig, "--namespace", namespace,
+             "--request-timeout", f"{KUBECTL_SECONDS:.0f}s", "get", "events", "--output", "wide"],
+            seconds=KUBECTL_SECONDS + 5,
+        ).stdout
+        for namespace in scene.namespaces
+    }  # fmt: skip
+
+
+def objects(scene: Scene) -> Files:
+    """Keep the objects of the claim's namespaces as YAML."""
+    return {
+        f"objects-{namespace}.yaml": _yaml(
+            [obj for kind in DESCRIBED for obj in _of_kind(kind, scene.api.list(kind, namespace)[0])]
+        )
+        for namespace in scene.namespaces
+    }
+
+
+def second_schedulers(scene: Scene) -> Files:
+    """Keep state, logs (also of the container before a restart), configuration and manifests of each scheduler."""
+    files: Files = {}
+    for scheduler in scene.schedulers:
+        files |= {
+            f"scheduler-{scheduler.name}.state.txt": scheduler.state() + "\n",
+            f"scheduler-{scheduler.name}.log": scheduler.logs(lines=LOG_LINES),
+            f"scheduler-{scheduler.name}.previous.log": scheduler.logs(lines=LOG_LINES, previous=True),
+            f"scheduler-{scheduler.name}.config.yaml": "---\n".join(
+                config.config_map["data"][config.key] for config in bundle.configs(scheduler.objects)
+            ),
+            f"scheduler-{scheduler.name}.manifests.yaml": _yaml(scheduler.objects),
+        }
+    return files
+
+
+def default_scheduler(scene: Scene) -> Files:
+    """Keep log and manifest (flags, configuration) of the control plane's own scheduler."""
+    files: Files = {}
+    for pod in scene.api.list("Pod", SYSTEM, labels="component=kube-scheduler")[0]:
+        name = pod["metadata"]["name"]
+        files[f"default-{name}.log"] = scene.api.logs(name, SYSTEM, tail_lines=LOG_LINES)
+        files[f"default-{name}.yaml"] = _yaml([pod])
+    return files
+
+
+def leases(scene: Scene) -> Files:
+    """Keep the leases of kube-system and of the claim's namespaces: who leads, since when, how often it changed."""
+    places = dict.fromkeys([SYSTEM, *scene.namespaces])
+    found = [lease for namespace in places for lease in scene.api.list("coordination.k8s.io/v1/Lease", namespace)[0]]
+    return {"leases.yaml": _yaml(found)}
+
+
+def audit(scene: Scene) -> Files:
+    """Keep the audit lines of the claim's namespaces, of its pods' uids and of its schedulers' identities."""
+    if scene.audit is None:
+        return {"audit.jsonl": '{"note": "this cluster has no audit log that can be read"}\n'}
+    uids = {pod["metadata"]["uid"] for namespace in scene.namespaces for pod in scene.api.list("Pod", namespace)[0]}
+    identities = {scheduler.identity for scheduler in scene.schedulers}
+    lines = [
+        json.dumps(entry, default=str)
+        for entry in scene.audit.entries()
+        if (entry.get("objectRef") or {}).get("namespace") in scene.namespaces
+        or (entry.get("objectRef") or {}).get("uid") in uids
+        or (entry.get("user") or {}).get("username") in identities
+    ]
+    return {"audit.jsonl": "\n".join(lines) + "\n"}
+
+
+COLLECTORS: tuple[Callable[[Scene], Files], ...] = (
+    pods, events, second_schedulers, audit, default_scheduler, leases, objects, events_wide,
+)  # fmt: skip
+"""All of them, the most telling first: when a claim's evidence grows too large, the last are cut."""
+
+
+def _yaml(found: Iterable[Object]) -> str:
+    return yaml.safe_dump_all((redacted_object(obj) for obj in found), sort_keys=False, default_flow_style=False)
+
+
+def _once(found: Iterable[Object]) -> list[Object]:
+    return list({obj["metadata"].get("uid", id(obj)): obj for obj in found}.values())
+
+
+def _of_kind(kind: str, items: Iterable[Object]) -> Iterable[Object]:
+    """Items of a list carry no kind of their own; without it a Secret would not be known as one."""
+    return ({"kind": kind.rpartition("/")[2], **item} for item in items)
+
+
+def _event_time(event: Object) -> str:
+    """E1: first and last time are null for a scheduler's events; the series' last time is the newest there is."""
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"),
+             event["metadata"].get("creationTimestamp"))  # fmt: skip
+    return next((str(time) for time in times if time), "")
+
+
+def _event_line(event: Object) -> str:
+    about = event.get("involvedObject") or {}
+    source = event.get("reportingComponent") or (event.get("source") or {}).get("component") or "-"
+    count = (event.get("series") or {}).get("count") or event.get("count") or 1
+    parts = (
+        _event_time(event),
+        event["metadata"].get("namespace", ""),
+        event.get("type", ""),
+        event.get("reason", ""),
+        f"{about.get('kind', '')}/{about.get('name', '')} uid={about.get('uid', '')}",
+        f"by={source}",
+        f"x{count}",
+        event.get("message", ""),
+    )
+    return "  ".join(str(part).strip() for part in parts)

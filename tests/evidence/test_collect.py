@@ -1,0 +1,243 @@
+"""Evidence of a failed claim: every collector's canary is in it, no secret is, and no trouble hides the failure."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedproof.cluster.facts import Facts
+from schedproof.errors import ApiError
+from schedproof.evidence.collect import collect, slug
+from schedproof.evidence.collectors import COLLECTORS, Files, Scene
+from schedproof.evidence.redaction import FILE_BYTES, FOLDER_BYTES
+
+JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"
+
+CANARIES = {
+    "pods": "canary-pod-message",
+    "events": "canary-event-message",
+    "events_wide": "canary-kubectl-events",
+    "objects": "canary-configmap-value",
+    "second_schedulers": "canary-second-scheduler-log",
+    "default_scheduler": "canary-default-scheduler-log",
+    "leases": "canary-lease-holder",
+    "audit": "canary-audit-of-the-namespace",
+    "nodes": "canary-kubelet-journal",
+}
+"""One text for each collector that nothing else writes."""
+
+MORE = (
+    "canary-previous-log", "canary-config-profile", "canary-second-scheduler-state", "--canary-default-flag",
+    "canary-audit-by-uid", "canary-audit-by-identity", "canary-scheduler-pod", "canary-containerd-journal",
+)  # fmt: skip
+"""What must be there as well."""
+
+
+def obj(name: str, **fields: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, "uid": f"uid-{name}", "namespace": "claim"}, **fields}
+
+
+LISTS: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("Pod", "claim"): [obj("pod3", status={"message": "canary-pod-message"})],
+    ("Event", "claim"): [
+        obj("e2", reason="Scheduled", lastTimestamp=None, eventTime="2026-12-01T10:00:02Z", series=None),
+        obj("e1", reason="FailedScheduling", message="canary-event-message", eventTime="2026-12-01T10:00:01Z",
+            reportingComponent="default-scheduler", involvedObject={"kind": "Pod", "name": "pod3", "uid": "u"}),
+    ],
+    ("ConfigMap", "claim"): [obj("c", data={"key": "canary-configmap-value"})],
+    ("Secret", "claim"): [obj("s", data={"key": "c2VjcmV0LXZhbHVl"}, type="Opaque")],
+    ("Pod", "kube-system"): [obj("kube-scheduler-x", spec={"command": ["kube-scheduler", "--canary-default-flag"]})],
+    ("coordination.k8s.io/v1/Lease", "kube-system"): [obj("x", spec={"holderIdentity": "canary-lease-holder"})],
+}  # fmt: skip
+
+
+class Api:
+    """A cluster with one of everything; ``broken`` makes every question fail."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.broken = broken
+
+    def list(
+        self, kind: str, namespace: str = "", *, labels: str = "", fields: str = ""
+    ) -> tuple[list[dict[str, Any]], str]:
+        del fields
+        if self.broken:
+            raise ApiError("the API server answers", seen="connection refused")
+        assert labels == ("component=kube-scheduler" if (kind, namespace) == ("Pod", "kube-system") else "")
+        return LISTS.get((kind, namespace), []), "1"
+
+    def logs(self, name: str, namespace: str, **_: Any) -> str:
+        if self.broken:
+            raise ApiError("the API server answers", seen="connection refused")
+        assert (name, namespace) == ("kube-scheduler-x", "kube-system")
+        return f"canary-default-scheduler-log\nAuthorization: Bearer {JWT}\n"
+
+
+class Second:
+    """A second scheduler with a log, a state and a configuration."""
+
+    name, namespace, identity = "my-scheduler", "claim-sched", "system:serviceaccount:kube-system:mine"
+
+    def __init__(self) -> None:
+        config = "kind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: canary-config-profile}]\n"
+        self.objects = [{"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"config.yaml": config}}]
+
+    def pods(self) -> list[dict[str, Any]]:
+        return [obj("canary-scheduler-pod")]
+
+    def logs(self, *, lines: int, previous: bool = False) -> str:
+        assert lines > 100
+        return "canary-previous-log" if previous else "canary-second-scheduler-log"
+
+    def state(self) -> str:
+        return "canary-second-scheduler-state"
+
+
+class Audit:
+    """An audit log with lines of the claim and of others."""
+
+    def entries(self) -> list[Mapping[str, Any]]:
+        return [
+            {"objectRef": {"namespace": "claim"}, "note": "canary-audit-of-the-namespace"},
+            {"objectRef": {"uid": "uid-pod3"}, "note": "canary-audit-by-uid"},
+            {"user": {"username": Second.identity}, "note": "canary-audit-by-identity"},
+            {"objectRef": {"namespace": "another"}, "note": "somebody-elses-line"},
+            {"note": "neither-object-nor-user"},
+        ]
+
+
+@pytest.fixture
+def facts(fake: Any, tmp_path: Path) -> Facts:
+    kubectl = fake("kubectl", "print('SOURCE canary-kubectl-events')")
+    fake("docker", "print('canary-%s-journal' % argv[argv.index('--unit') + 1])")
+    return Facts(
+        name="trial", kubeconfig=tmp_path / "kubeconfig", kind=None, kubectl=kubectl.path, kubernetes="v1.37.2",
+        node_image="node", control_planes=("trial-control-plane",), workers=("trial-worker",), pause_image="pause",
+        scheduler_image="s:1", scheduler_image_id="sha256:1", scheduler_version="v1.37.2",
+    )  # fmt: skip
+
+
+def gather(
+    facts: Facts,
+    *,
+    api: Any = None,
+    collectors: Sequence[Callable[[Scene], Files]] = COLLECTORS,
+    claim: str = "claim-1",
+) -> tuple[Path, str]:
+    second: Any = Second()
+    folder = collect(claim, api or Api(), facts, ["claim"], [second], Audit(), collectors=collectors)
+    files = [path for path in folder.parent.rglob("*") if path.is_file()]
+    return folder, "\n".join(path.read_text() for path in files)
+
+
+def test_every_canary_is_in_the_folder(facts: Facts) -> None:
+    folder, text = gather(facts)
+    assert [canary for canary in (*CANARIES.values(), *MORE) if canary not in text] == []
+    assert not (folder / "not-collected.txt").exists()
+
+
+def test_there_is_a_canary_for_every_collector() -> None:
+    assert set(CANARIES) == {collector.__name__ for collector in COLLECTORS} | {"nodes"}
+
+
+@pytest.mark.parametrize("removed", COLLECTORS, ids=lambda collector: collector.__name__)
+def test_without_a_collector_its_canary_is_missed(facts: Facts, removed: Callable[[Scene], Files]) -> None:
+    _, text = gather(facts, collectors=[collector for collector in COLLECTORS if collector is not removed])
+    assert CANARIES[removed.__name__] not in text
+    assert all(canary in text for name, canary in CANARIES.items() if name != removed.__name__)
+
+
+def test_no_secret_reaches_the_disk(facts: Facts) -> None:
+    _, text = gather(facts)
+    assert JWT not in text
+    assert "c2VjcmV0LXZhbHVl" not in text
+    assert "kind: Secret" in text
+
+
+def test_other_claims_audit_lines_stay_out(facts: Facts) -> None:
+    _, text = gather(facts)
+    assert "somebody-elses-line" not in text
+    assert "neither-object-nor-user" not in text
+
+
+def test_events_are_in_order_of_time_with_their_source(facts: Facts) -> None:
+    folder, _ = gather(facts)
+    first, second = (folder / "events.txt").read_text().splitlines()
+    assert "FailedScheduling" in first
+    assert "by=default-scheduler" in first
+    assert "Scheduled" in second
+
+
+def test_a_cluster_that_does_not_answer_is_written_down_and_raises_nothing(facts: Facts) -> None:
+    folder, text = gather(facts, api=Api(broken=True))
+    said = (folder / "not-collected.txt").read_text()
+    assert "connection refused" in said
+    assert "default_scheduler:" in said
+    assert "canary-second-scheduler-log" in text
+    assert "canary-kubelet-journal" in text
+
+
+def test_a_collector_with_a_fault_of_its_own_is_written_down(facts: Facts) -> None:
+    def broken(scene: Scene) -> Files:
+        return {"x": scene.facts.name[1000]}
+
+    folder, text = gather(facts, collectors=[broken, *COLLECTORS])
+    assert "broken:" in (folder / "not-collected.txt").read_text()
+    assert "IndexError" in text
+    assert CANARIES["pods"] in text
+
+
+def test_a_collector_that_hangs_is_left_behind(facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+
+    def hangs(scene: Scene) -> Files:
+        del scene
+        release.wait(30)
+        return {}
+
+    monkeypatch.setattr("schedproof.evidence.collect.SECONDS", 0.5)
+    monkeypatch.setattr("schedproof.evidence.collect.collect_nodes", lambda *_: None)
+    folder, _ = gather(facts, collectors=[hangs, COLLECTORS[0]])
+    release.set()
+    assert "left behind" in (folder / "not-collected.txt").read_text()
+    assert CANARIES["pods"] in (folder / "pods.yaml").read_text()
+
+
+def test_files_and_folder_are_bounded_and_what_is_left_out_is_said(facts: Facts) -> None:
+    def much(scene: Scene) -> Files:
+        del scene
+        return {f"big-{number}.log": "x" * (FILE_BYTES * 2) for number in range(40)}
+
+    folder, _ = gather(facts, collectors=[COLLECTORS[0], much])
+    sizes = [path.stat().st_size for path in folder.iterdir()]
+    assert max(sizes) <= FILE_BYTES
+    assert sum(sizes) <= FOLDER_BYTES
+    assert "big-39.log: left out" in (folder / "not-collected.txt").read_text()
+    assert (folder / "pods.yaml").exists()
+
+
+def test_a_folder_of_an_earlier_run_is_replaced(facts: Facts) -> None:
+    folder, _ = gather(facts)
+    (folder / "stale.txt").write_text("old")
+    again, _ = gather(facts)
+    assert again == folder
+    assert not (folder / "stale.txt").exists()
+
+
+def test_node_logs_are_read_once_for_all_claims(facts: Facts, fake: Any) -> None:
+    docker = fake("docker", "print('journal')")
+    gather(facts, claim="claim-1")
+    gather(facts, claim="claim-2")
+    assert len(docker.calls) == 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "name"),
+    [("pod3/../../etc", "pod3-..-..-etc"), ("a b[c]", "a-b-c"), ("..", "unnamed"), ("é" * 300, "unnamed")],
+)
+def test_odd_characters_of_a_claim_never_leave_the_evidence_folder(claim: str, name: str) -> None:
+    assert slug(claim) == name
