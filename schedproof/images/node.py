@@ -109,10 +109,10 @@ _PROVIDERS: dict[str, Callable[[Settings], NodeImage | _PassedOver]] = {
 
 def _in_engine_or_pulled(ref: str, provider: str) -> NodeImage | _PassedOver:
     if not engine.exists(ref):
-        with progress.step(f"pull of {ref.partition('@')[0]}") as step:
-            if why := engine.pull(ref):
-                step.say(why)
-                return _PassedOver(why)
+        with progress.step(f"asking for {ref.partition('@')[0]}"):
+            why = engine.pull(ref)
+        if why:
+            return _PassedOver(why)
     return NodeImage(ref, kubernetes_of(ref), provider)
 
 

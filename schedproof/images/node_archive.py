@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import tarfile
 from collections.abc import Callable, Sequence
@@ -115,15 +116,16 @@ def add_link(archive: tarfile.TarFile, name: str, target: str) -> None:
     archive.addfile(entry)
 
 
-class _Hashing:
+class _Hashing(io.RawIOBase):
     """A file to write to that knows the digest and size of what went through it."""
 
     def __init__(self, raw: IO[bytes]) -> None:
+        super().__init__()
         self._raw = raw
         self.hash = hashlib.sha256()
         self.size = 0
 
-    def write(self, data: bytes, /) -> int:
+    def write(self, data: Any, /) -> int:
         self.hash.update(data)
         self.size += len(data)
         return self._raw.write(data)

@@ -4,42 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import tarfile
-import tempfile
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from schedproof import folders, programs
+from schedproof import folders
 from schedproof.command import end_all
 from schedproof.data import manifests
 from schedproof.errors import ImageError
 from schedproof.host.docker import docker
 from schedproof.images import engine, node_rootfs
 from schedproof.images.node_archive import SEARCH_PATH, Blob, Layout, add_file, add_link
-from schedproof.programs import provider, version_check
-from schedproof.programs.table import KUBERNETES, PROGRAMS
-from schedproof.progress import Step, progress
+from schedproof.images.node_programs import CONTROL_PLANE, ON_THE_NODE, NodePrograms
+from schedproof.programs import provider
+from schedproof.programs.table import PROGRAMS
+from schedproof.progress import progress
 from schedproof.settings import Settings
 
 REPOSITORY = "schedproof/node"
 RECIPE_LABEL = "schedproof.node.recipe"
 KUBERNETES_LABEL = "schedproof.node.kubernetes"
 PROGRAMS_LABEL = "schedproof.node.programs"
-
-ON_THE_NODE: Mapping[str, str] = {
-    # kind and the units look for them in these folders.
-    **dict.fromkeys(("kubeadm", "kubectl", "kubelet"), "usr/bin"),
-    **dict.fromkeys(("containerd", "containerd-shim-runc-v2", "crictl", "ctr"), "usr/local/bin"),
-}
-"""Programs that run on the node itself, and their folders."""
-
-CONTROL_PLANE = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
-IN_IMAGES = (*CONTROL_PLANE, "kube-proxy", "etcd", "coredns", "flannel")
-"""Programs that run in pods, each in an image of its own."""
 
 TOOL_PACKAGES = ("dash", "iptables", "nftables", "kmod")
 """Debian packages in the images of kube-proxy and flannel: iptables' two back ends, modprobe, and a shell to choose."""
@@ -60,7 +47,7 @@ def recipe(kubernetes: str) -> str:
     data = manifests("images", "node")
     code = sorted(Path(__file__).parent.glob("node_*.py"))
     for path in (*sorted(path for path in data.rglob("*") if path.is_file() and path.suffix != ".md"), *code):
-        digest.update(f"\0{path.name}\0{path.stat().st_mode & 0o111:o}\0".encode())
+        digest.update(f"\0{path.name}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -79,21 +66,26 @@ def build(kubernetes: str, settings: Settings) -> str:
         CommandFailed: The engine or mmdebstrap failed.
     """
     with folders.lock(f"node-image-{kubernetes}"):
-        if engine.labels(tag(kubernetes)).get(RECIPE_LABEL) == recipe(kubernetes):
+        wanted = recipe(kubernetes)
+        if engine.labels(tag(kubernetes)).get(RECIPE_LABEL) == wanted:
             return tag(kubernetes)
         with progress.step(f"node image {tag(kubernetes)}") as step, ThreadPoolExecutor(1) as beside:
             try:
                 # Debian comes over the network and from the disk while the compiler has the processors.
                 system = beside.submit(_system)
-                found = _Programs(kubernetes, settings)
+                found = NodePrograms(kubernetes, settings)
                 step.say(found.sentence())
                 rootfs, base = system.result()
             except BaseException:
                 end_all()
                 raise
-            with tempfile.TemporaryDirectory(prefix="node-", dir=folders.cache()) as folder:
-                _stage(Path(folder), rootfs, found)
-                _assemble(Path(folder), base, found, step)
+            folder = folders.cache() / "images" / f"node-{kubernetes}.making"
+            shutil.rmtree(folder, ignore_errors=True)  # a killed run's; the lock is ours
+            try:
+                stage(folder, rootfs, found)
+                _assemble(folder, base, found, wanted)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
     return tag(kubernetes)
 
 
@@ -102,79 +94,35 @@ def _system() -> tuple[Path, str]:
     return rootfs, node_rootfs.ensure_base_image(rootfs)
 
 
-class _Programs:
-    """The programs of one Kubernetes version, each asked for its version, and the image names that kubeadm wants.
-
-    Raises:
-        ImageError: A program is not the version that its name or its image's name says.
-    """
-
-    def __init__(self, kubernetes: str, settings: Settings) -> None:
-        self.kubernetes = kubernetes
-        wanted = [*ON_THE_NODE, *IN_IMAGES]
-        ours = [name for name in wanted if PROGRAMS[name].family is KUBERNETES]
-        self.paths = programs.ensure(ours, kubernetes, settings, exact=True)
-        self.versions = programs.versions(kubernetes, settings)
-        for name in wanted:
-            if name not in ours:
-                self.paths |= programs.ensure([name], self.versions[name], settings, exact=True)
-        self.images = self._images(programs.images(kubernetes, settings))
-        for name, path in self.paths.items():
-            try:
-                version_check.require(PROGRAMS[name], path, self.versions[name])
-            except version_check.WrongVersionError as error:
-                raise ImageError(
-                    f"{name} in the node image is {self.versions[name]}",
-                    seen=error.message.seen,
-                    cause=f"{path} is not what its name says",
-                    cure="`make clean` removes kept programs; they are then made again",
-                ) from error
-
-    def _images(self, listed: list[str]) -> dict[str, str]:
-        """Return the image name for each program, and hold its tag against the program's version."""
-        by_name = {name.rpartition(":")[0].rpartition("/")[2]: name for name in listed}
-        missing = {*IN_IMAGES, "pause"} - {"flannel"} - set(by_name)
-        unknown = set(by_name) - {*IN_IMAGES, "pause"}
-        for program in set(IN_IMAGES) & set(by_name):
-            number = re.sub(r"-[0-9]+$", "", by_name[program].rpartition(":")[2]).removeprefix("v")
-            if f"v{number}" != self.versions[program]:
-                missing.add(program)
-        if missing or unknown:
-            raise ImageError(
-                f"kubeadm {self.kubernetes} names images that schedproof can make: {', '.join(IN_IMAGES)}, pause",
-                seen=", ".join(listed),
-                cause=f"not as expected: {', '.join(sorted(missing | unknown))}",
-                cure="use a version that docs/programs.md names, or give a node image with NODE_IMAGE=",
-            )
-        return {**by_name, "flannel": f"localhost/schedproof/flannel:{self.versions['flannel']}"}
-
-    def sentence(self) -> str:
-        """Return all programs with their versions, in one line."""
-        return ", ".join(f"{name} {self.versions[name]}" for name in self.paths)
-
-
-def _stage(folder: Path, rootfs: Path, found: _Programs) -> None:
-    """Lay out below ``folder`` everything that comes on top of Debian."""
+def stage(folder: Path, rootfs: Path, found: NodePrograms) -> None:
+    """Lay out below ``folder / "root"`` everything that comes on top of Debian."""
     data = manifests("images", "node")
     with progress.step("control-plane images as files"):
         root = folder / "root"
-        shutil.copytree(data / "rootfs", root)
-        for path in (root / "etc/containerd/config.toml", root / "kind/manifests/default-cni.yaml"):
-            text = path.read_text(encoding="utf-8")
+        for source in sorted(path for path in (data / "rootfs").rglob("*") if path.is_file()):
+            text = source.read_text(encoding="utf-8")
             text = text.replace("@PAUSE@", found.images["pause"]).replace("@FLANNEL@", found.images["flannel"])
-            path.write_text(text, encoding="utf-8")
-        (root / "kind" / "version").write_text(found.kubernetes, encoding="utf-8")
+            _write(root / source.relative_to(data / "rootfs"), text)
         for name in ("assemble.sh", "masked-units.txt"):
-            shutil.copy(data / name, root / "kind" / name)
+            _write(root / "kind" / name, (data / name).read_text(encoding="utf-8"))
+        _write(root / "kind" / "version", found.kubernetes)
         for name, place in ON_THE_NODE.items():
             (root / place).mkdir(parents=True, exist_ok=True)
             _link_or_copy(found.paths[name], root / place / name)
-        pause_tag = found.images["pause"].rpartition(":")[2]
-        pause = programs.build_own(data / "pause", "pause", stamps=[f"main.version={pause_tag}"])
-        _write_images(Layout(root / "kind" / "images", provider.architecture()), rootfs, found, pause)
+        _write_images(Layout(root / "kind" / "images", provider.architecture()), rootfs, found)
+        # The engine takes modes over, also of folders that Debian has: whatever our umask, /usr stays readable.
+        for path in (root, *(path for path in root.rglob("*") if path.is_dir())):
+            path.chmod(0o755)
 
 
-def _write_images(layout: Layout, rootfs: Path, found: _Programs, pause: Path) -> None:
+def _write(target: Path, text: str) -> None:
+    """Write a file that may be run if it is a script: not every way of installing a package keeps modes."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    target.chmod(0o755 if text.startswith("#!") else 0o644)
+
+
+def _write_images(layout: Layout, rootfs: Path, found: NodePrograms) -> None:
     tools = layout.layer(partial(_add_tools, rootfs))
 
     def own(name: str, path: Path, below: tuple[Blob, ...] = (), *, entrypoint: bool = False) -> None:
@@ -186,7 +134,7 @@ def _write_images(layout: Layout, rootfs: Path, found: _Programs, pause: Path) -
     for name in (*CONTROL_PLANE, "etcd"):
         own(name, found.paths[name])
     own("coredns", found.paths["coredns"], entrypoint=True)
-    own("pause", pause, entrypoint=True)
+    own("pause", found.pause, entrypoint=True)
     for name in ("kube-proxy", "flannel"):
         own(name, found.paths[name], (tools,))
     layout.finish()
@@ -206,7 +154,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
         shutil.copy(source, target)
 
 
-def _assemble(folder: Path, base: str, found: _Programs, step: Step) -> None:
+def _assemble(folder: Path, base: str, found: NodePrograms, label: str) -> None:
     """Put it all into a container, let it import the images, and commit that as the node image."""
     # The lock on this version is ours: a container of this name is what a killed run left.
     container = f"schedproof-node-image-{found.kubernetes}"
@@ -228,10 +176,11 @@ def _assemble(folder: Path, base: str, found: _Programs, step: Step) -> None:
                 "CMD []",
                 "STOPSIGNAL SIGRTMIN+3",  # what systemd in a container ends at
                 f"ENV container=docker {SEARCH_PATH}",  # how systemd knows that it is in a container
-                f"LABEL {RECIPE_LABEL}={recipe(found.kubernetes)}",
+                f"LABEL {RECIPE_LABEL}={label}",
                 f"LABEL {KUBERNETES_LABEL}={found.kubernetes}",
                 f'LABEL {PROGRAMS_LABEL}="{found.sentence()}"',
             ]
+            older = engine.inspect(tag(found.kubernetes))
             docker(
                 "commit",
                 *(f"--change={change}" for change in changes),
@@ -239,6 +188,8 @@ def _assemble(folder: Path, base: str, found: _Programs, step: Step) -> None:
                 tag(found.kubernetes),
                 seconds=ASSEMBLE,
             )
+            if older is not None:
+                # It has lost its tag to the new one. Without force: the nodes of a kept cluster may still run it.
+                docker("image", "rm", str(older["Id"]), check=False)
         finally:
             docker("rm", "--force", "--volumes", container, check=False)
-    step.say(f"{tag(found.kubernetes)} is ready")

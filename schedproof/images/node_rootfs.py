@@ -17,8 +17,8 @@ from schedproof import folders
 from schedproof.command import run
 from schedproof.data import manifests
 from schedproof.errors import ImageError
-from schedproof.images import engine
 from schedproof.host.docker import docker
+from schedproof.images import engine
 from schedproof.progress import Step, progress
 
 BOOTSTRAP = 900.0
@@ -53,6 +53,8 @@ def ensure_rootfs() -> Path:
     with folders.lock(f"rootfs-{key}"):
         if target.is_file() and time.time() - target.stat().st_mtime < STALE:
             return target
+        for left in (*target.parent.glob(f".{target.name}.*"), *target.parent.glob("mmdebstrap.*")):
+            _remove(left)  # of a killed run; the lock is ours
         with progress.step(f"Debian {suite} for the node image") as step, folders.whole_file(target) as part:
             require_mmdebstrap(step)
             arguments = [f"--dpkgopt=path-exclude={path}" for path in _LEFT_OUT]
@@ -62,10 +64,19 @@ def ensure_rootfs() -> Path:
             run(
                 ["nice", "mmdebstrap", *arguments, suite, part, *sources],
                 seconds=BOOTSTRAP,
+                # Root's temporary files lie where they are found again; a user's namespace cannot reach a home folder.
+                env={"TMPDIR": str(target.parent)} if os.geteuid() == 0 else None,
                 on_line=lambda line: step.note(line.removeprefix("I: ")),
                 cure="look whether `apt-get update` works on this machine: mmdebstrap uses the same sources",
             )
     return target
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def ensure_base_image(rootfs: Path) -> str:
