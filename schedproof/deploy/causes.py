@@ -35,7 +35,9 @@ _FORBIDDEN = re.compile(
     r'cannot (\w+) resource \\*"([^"\\]+)\\*" in API group \\*"([^"\\]*)\\*"(?: in the namespace \\*"([^"\\]+))?'
 )
 _UNKNOWN_FLAG = re.compile(r"unknown flag: --([\w-]+)")
-_VERSION = re.compile(r'no kind "?KubeSchedulerConfiguration"? is registered for version "?([\w./]+)"?')
+_VERSION = re.compile(r'no kind \\*"KubeSchedulerConfiguration\\*" is registered for version \\*"([\w./]+)')
+_NO_CLUSTER = re.compile(r"no configuration has been provided|unable to load in-cluster configuration")
+_EXIT = re.compile(r'"command failed" err="((?:[^"\\]|\\.)*)"')
 _CONFLICT = re.compile(r"is already assigned to node")
 _LEASE_LOST = re.compile(r"[Ll]eaderelection lost|leader election lost")
 
@@ -87,7 +89,9 @@ def last_words(log: str) -> str:
     errors = [
         line for line in lines if re.match(r"(?i)(error:|err=|panic:|fatal)|[EF]\d{4} |.*unknown flag|.*\berr=", line)
     ]
-    return (errors or lines or [""])[-1][:300]
+    last = (errors or lines or [""])[-1]
+    command = _EXIT.search(last)
+    return (_unescaped(command[1]) if command else last)[:300]
 
 
 def from_log(log: str) -> str:
@@ -97,6 +101,13 @@ def from_log(log: str) -> str:
         return f"this kube-scheduler has no flag --{found[1]}" + (f"; today it is {instead}" if instead else "")
     if found := _VERSION.search(log):
         return f"this kube-scheduler reads no configuration of version {found[1]}; write kubescheduler.config.k8s.io/v1"
+    if _NO_CLUSTER.search(log):
+        return (
+            "it knows no API server: with --config the flag --kubeconfig is ignored, so outside a ServiceAccount's Pod "
+            "the configuration needs clientConnection.kubeconfig"
+        )
+    if found := _EXIT.search(log):
+        return f"it exits: {_unescaped(found[1])}"
     rules: dict[str, None] = {}
     for verb, resource, group, namespace in _FORBIDDEN.findall(log):
         if resource == "configmaps" and namespace == "kube-system":
@@ -145,6 +156,10 @@ def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wan
         "its own Pod is not bound to a node: the default scheduler has not placed it" if unbound else "",
     )
     return next((suspect for suspect in suspects if suspect), "")
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 def _statuses(pod: Object) -> list[dict[str, Any]]:

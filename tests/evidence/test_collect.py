@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from schedproof.cluster.facts import Facts
+from schedproof.command import Completed
 from schedproof.errors import ApiError
 from schedproof.evidence.collect import collect, slug
 from schedproof.evidence.collectors import COLLECTORS, Files, Scene
@@ -111,9 +113,24 @@ class Audit:
 
 
 @pytest.fixture
-def facts(fake: Any, tmp_path: Path) -> Facts:
+def journals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Nodes with journals; returns which (node, unit) were read."""
+    read: list[tuple[str, str]] = []
+
+    def run_in_node(node: str, argv: Sequence[str], *, seconds: float) -> Completed:
+        assert argv[0] == "journalctl"
+        unit = argv[argv.index("--unit") + 1]
+        read.append((node, unit))
+        return Completed(tuple(argv), 0, f"canary-{unit}-journal\n", "", seconds)
+
+    monkeypatch.setattr("schedproof.evidence.nodes.run_in_node", run_in_node)
+    return read
+
+
+@pytest.fixture
+def facts(fake: Any, tmp_path: Path, journals: list[tuple[str, str]]) -> Facts:
+    del journals
     kubectl = fake("kubectl", "print('SOURCE canary-kubectl-events')")
-    fake("docker", "print('canary-%s-journal' % argv[argv.index('--unit') + 1])")
     return Facts(
         name="trial", kubeconfig=tmp_path / "kubeconfig", kind=None, kubectl=kubectl.path, kubernetes="v1.37.2",
         node_image="node", control_planes=("trial-control-plane",), workers=("trial-worker",), pause_image="pause",
@@ -210,13 +227,13 @@ def test_a_collector_that_hangs_is_left_behind(facts: Facts, monkeypatch: pytest
 def test_files_and_folder_are_bounded_and_what_is_left_out_is_said(facts: Facts) -> None:
     def much(scene: Scene) -> Files:
         del scene
-        return {f"big-{number}.log": "x" * (FILE_BYTES * 2) for number in range(40)}
+        return {f"big-{number}.log": "x\n" * (FILE_BYTES // 2 + 1) for number in range(20)}
 
     folder, _ = gather(facts, collectors=[COLLECTORS[0], much])
     sizes = [path.stat().st_size for path in folder.iterdir()]
     assert max(sizes) <= FILE_BYTES
     assert sum(sizes) <= FOLDER_BYTES
-    assert "big-39.log: left out" in (folder / "not-collected.txt").read_text()
+    assert "big-19.log: left out" in (folder / "not-collected.txt").read_text()
     assert (folder / "pods.yaml").exists()
 
 
@@ -228,11 +245,18 @@ def test_a_folder_of_an_earlier_run_is_replaced(facts: Facts) -> None:
     assert not (folder / "stale.txt").exists()
 
 
-def test_node_logs_are_read_once_for_all_claims(facts: Facts, fake: Any) -> None:
-    docker = fake("docker", "print('journal')")
+def test_node_logs_are_read_once_for_all_claims(facts: Facts, journals: list[tuple[str, str]]) -> None:
     gather(facts, claim="claim-1")
     gather(facts, claim="claim-2")
-    assert len(docker.calls) == 2 * 2
+    assert sorted(journals) == [
+        (node, unit) for node in ("trial-control-plane", "trial-worker") for unit in ("containerd", "kubelet")
+    ]
+
+
+def test_the_nodes_of_a_foreign_cluster_are_left_alone(facts: Facts, journals: list[tuple[str, str]]) -> None:
+    folder, _ = gather(dataclasses.replace(facts, owned=False))
+    assert journals == []
+    assert "foreign cluster" in (folder / "nodes.txt").read_text()
 
 
 @pytest.mark.parametrize(
