@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +34,7 @@ REPLACED_FLAGS = {
 _FORBIDDEN = re.compile(
     r'cannot (\w+) resource \\*"([^"\\]+)\\*" in API group \\*"([^"\\]*)\\*"(?: in the namespace \\*"([^"\\]+))?'
 )
-_UNKNOWN_FLAG = re.compile(r"unknown flag: --([\w-]+)")
-_VERSION = re.compile(r'no kind \\*"KubeSchedulerConfiguration\\*" is registered for version \\*"([\w./]+)')
-_NO_CLUSTER = re.compile(r"no configuration has been provided|unable to load in-cluster configuration")
 _EXIT = re.compile(r'"command failed" err="((?:[^"\\]|\\.)*)"')
-_CONFLICT = re.compile(r"is already assigned to node")
-_LEASE_LOST = re.compile(r"[Ll]eaderelection lost|leader election lost")
 
 
 @dataclass(frozen=True)
@@ -96,33 +91,53 @@ def last_words(log: str) -> str:
 
 def from_log(log: str) -> str:
     """Return what a scheduler's log says is wrong, as a sentence, or an empty text."""
-    if found := _UNKNOWN_FLAG.search(log):
-        instead = REPLACED_FLAGS.get(found[1], "")
-        return f"this kube-scheduler has no flag --{found[1]}" + (f"; today it is {instead}" if instead else "")
-    if found := _VERSION.search(log):
-        return f"this kube-scheduler reads no configuration of version {found[1]}; write kubescheduler.config.k8s.io/v1"
-    if _NO_CLUSTER.search(log):
-        return (
+    found = ((sentence, pattern.search(log)) for pattern, sentence in _TOLD)
+    return next((sentence(match) for sentence, match in found if match), "") or _refused(log)
+
+
+def _refused(log: str) -> str:
+    """Return which rules are missing.
+
+    Without ``extension-apiserver-authentication`` in kube-system it warns, and schedules all the same.
+    """
+    rules = dict.fromkeys(
+        f"{verb} {resource}{'.' + group if group else ''}" + (f" in {namespace}" if namespace else "")
+        for verb, resource, group, namespace in _FORBIDDEN.findall(log)
+        if (resource, namespace) != ("configmaps", "kube-system")
+    )
+    if not rules:
+        return ""
+    lease = any("leases" in rule for rule in rules)
+    return f"the API server refuses it: it may not {', '.join(list(rules)[:5])}; a rule or binding is missing" + (
+        ": it never becomes leader, so it schedules nothing" if lease else ""
+    )
+
+
+def _gone_flag(found: re.Match[str]) -> str:
+    instead = REPLACED_FLAGS.get(found[1])
+    return f"this kube-scheduler has no flag --{found[1]}" + (f"; today it is {instead}" if instead else "")
+
+
+_TOLD: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"unknown flag: --([\w-]+)"), _gone_flag),
+    (
+        re.compile(r'no kind \\*"KubeSchedulerConfiguration\\*" is registered for version \\*"([\w./]+)'),
+        lambda found: (
+            f"this kube-scheduler reads no configuration of version {found[1]}; write kubescheduler.config.k8s.io/v1"
+        ),
+    ),
+    (
+        re.compile(r"no configuration has been provided|unable to load in-cluster configuration"),
+        lambda _: (
             "it knows no API server: with --config the flag --kubeconfig is ignored, so outside a ServiceAccount's Pod "
             "the configuration needs clientConnection.kubeconfig"
-        )
-    if found := _EXIT.search(log):
-        return f"it exits: {_unescaped(found[1])}"
-    rules: dict[str, None] = {}
-    for verb, resource, group, namespace in _FORBIDDEN.findall(log):
-        if resource == "configmaps" and namespace == "kube-system":
-            continue  # Without extension-apiserver-authentication it warns, and schedules all the same.
-        rules[f"{verb} {resource}{'.' + group if group else ''}" + (f" in {namespace}" if namespace else "")] = None
-    if rules:
-        lease = any("leases" in rule for rule in rules)
-        return f"the API server refuses it: it may not {', '.join(list(rules)[:5])}; a rule or binding is missing" + (
-            ": it never becomes leader, so it schedules nothing" if lease else ""
-        )
-    if _CONFLICT.search(log):
-        return "another scheduler had bound its pods first: two schedulers serve one name"
-    if _LEASE_LOST.search(log):
-        return "it lost its lease and ended"
-    return ""
+        ),
+    ),
+    (re.compile(r"is already assigned to node"),
+     lambda _: "another scheduler had bound its pods first: two schedulers serve one name"),
+    (re.compile(r"(?i)leader ?election lost"), lambda _: "it lost its lease and ended"),
+    (_EXIT, lambda found: f"it exits: {_unescaped(found[1])}"),
+)  # fmt: skip
 
 
 def unserved(asked: str, served: Sequence[str]) -> str:

@@ -25,8 +25,7 @@ LOGS = {
     "a flag is gone": ("Error: unknown flag: --scheduler-name\n", "no flag --scheduler-name; today it is profiles[]."),
     "an unheard-of flag": ("unknown flag: --colour", "no flag --colour"),
     "an old configuration": (
-        'E1201 16:14:11.6 1 run.go:72] "command failed" err="no kind \\"KubeSchedulerConfiguration\\" is registered for '
-        'version \\"kubescheduler.config.k8s.io/v1beta3\\" in scheme"',
+        r'no kind \"KubeSchedulerConfiguration\" is registered for version \"kubescheduler.config.k8s.io/v1beta3\"',
         "version kubescheduler.config.k8s.io/v1beta3; write kubescheduler.config.k8s.io/v1",
     ),
     "two profiles of one name": (
