@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
-from typing import Any
 
 from schedproof.api import Api, Object, Refused
 from schedproof.binder import events
 from schedproof.errors import ClaimFailed
 from schedproof.watch import state
+from schedproof.watch.containers import is_bound, is_running, why_not_running
 from schedproof.watch.deadlines import BIND, DELETE, RUN, Deadline
 from schedproof.watch.wait import wait_until
 
 DEFAULT_SCHEDULER = "default-scheduler"
-HOPELESS_WAITS = frozenset(
-    "CrashLoopBackOff CreateContainerConfigError CreateContainerError ErrImageNeverPull ErrImagePull ImagePullBackOff "
-    "InvalidImageName RunContainerError".split()
-)
-"""Reasons for which a container waits that do not go away within a claim."""
 
 
 class Pod:
@@ -183,10 +178,6 @@ class Pods:
         found = self._api.get("Pod", name, self.namespace)
         return None if found is None else self._keep(found)
 
-    def list(self, labels: str = "") -> list[Pod]:
-        """Return the pods that the label selector matches."""
-        return [self._keep(found) for found in self._api.list("Pod", self.namespace, labels=labels)[0]]
-
     def wait_until_all_bound(self, labels: str, count: int, deadline: Deadline = BIND) -> list[Pod]:
         """Wait until there are exactly ``count`` pods with these labels, each bound to a node, and return them.
 
@@ -224,6 +215,10 @@ class Pods:
         )
         return [self._keep(pod) for pod in sorted(found, key=lambda pod: str(pod["metadata"]["name"]))]
 
+    def list(self, labels: str = "") -> list[Pod]:
+        """Return the pods that the label selector matches."""
+        return [self._keep(found) for found in self._api.list("Pod", self.namespace, labels=labels)[0]]
+
     def _keep(self, found: Object) -> Pod:
         known = next((pod for pod in self.made if pod.uid == found["metadata"]["uid"]), None)
         if known is None:
@@ -243,40 +238,6 @@ class Pods:
             expected=f"ServiceAccount {name} exists in namespace {self.namespace}",
             fields=f"metadata.name={name}",
         )
-
-
-def is_bound(pod: Object) -> bool:
-    """Whether the pod has a node."""
-    return bool(pod["spec"].get("nodeName"))
-
-
-def is_running(pod: Object) -> bool:
-    """Whether all containers of the pod run."""
-    status: dict[str, Any] = pod.get("status", {})
-    containers = status.get("containerStatuses") or []
-    return status.get("phase") == "Running" and all("running" in (each.get("state") or {}) for each in containers)
-
-
-def why_not_running(pod: Object) -> str | None:
-    """Return why the pod will not run any more, or None while it may."""
-    status: dict[str, Any] = pod.get("status", {})
-    if pod["metadata"].get("deletionTimestamp"):
-        return "the pod is being deleted"
-    if status.get("phase") in ("Failed", "Succeeded"):
-        return f"the pod has ended ({status['phase']}): {status.get('reason') or 'its containers ended'}"
-    for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
-        reason = ((container.get("state") or {}).get("waiting") or {}).get("reason")
-        if reason in HOPELESS_WAITS:
-            return f"container {container['name']}: {_MEANING.get(reason, reason)}"
-    return None
-
-
-_MEANING = {
-    "ErrImageNeverPull": "ErrImageNeverPull: its image is not on the node, and imagePullPolicy Never forbids a pull",
-    "ErrImagePull": "ErrImagePull: its image cannot be pulled (a :latest tag or imagePullPolicy Always pulls even "
-    "what was loaded into the node)",
-    "CrashLoopBackOff": "CrashLoopBackOff: its program starts and ends again; see its log",
-}
 
 
 def _no_longer_bindable(pod: Object) -> str | None:

@@ -52,6 +52,7 @@ class Api:
 
     def __init__(self, kubeconfig: Path, *, user: str = "", groups: Sequence[str] = ()) -> None:
         self.kubeconfig = kubeconfig
+        self.silence = SILENCE
         headers = [("Impersonate-User", user)] if user else []
         headers += [("Impersonate-Group", group) for group in groups]
         self._transport = Transport(kubeconfig, headers)
@@ -95,7 +96,6 @@ class Api:
         end: float,
         labels: str = "",
         fields: str = "",
-        silence: float = SILENCE,
     ) -> Generator[Event, None, None]:
         """Yield what happens after ``version``, each event the moment it arrives, until ``end`` or earlier.
 
@@ -103,7 +103,7 @@ class Api:
 
         Raises:
             Expired: 410, as an answer or as an event: list again.
-            Unavailable: Not opened, cut, or silent for ``silence`` seconds: go on from the last version seen.
+            Unavailable: Not opened, cut, or silent for :data:`SILENCE` seconds: go on from the last version seen.
             Forbidden: The rule ``watch`` is missing.
         """
         path = self._kinds.find(kind).path(namespace)
@@ -114,7 +114,7 @@ class Api:
             ("allowWatchBookmarks", "true"),
             ("timeoutSeconds", str(max(1, math.ceil(end - time.monotonic())))),
         ]
-        with self._transport.lines(path, query, silence=silence, end=end) as lines:
+        with self._transport.lines(path, query, silence=self.silence, end=end) as lines:
             for line in lines:
                 event = _parsed(f"GET {path} (watch)", line)
                 if event.type == "ERROR":

@@ -1,7 +1,7 @@
 """Events about a pod, by its uid.
 
-The core ``v1`` events are read: both old and new recorders' events are there, also those without an event time, on which
-the ``events.k8s.io`` models of some clients fail.
+The core ``v1`` events are read: both old and new recorders' events are there, also those without an event time, on
+which the ``events.k8s.io`` models of some clients fail (client-python#1616).
 """
 
 from __future__ import annotations
