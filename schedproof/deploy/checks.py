@@ -153,13 +153,14 @@ def _roles(objects: Sequence[Object], api: Api | None) -> Iterator[Finding]:
         namespace = bundle.namespace(obj) if kind == "Role" else ""
         if (kind, name) in brought or not _missing(kind, name, namespace, api):
             continue
-        role = name in SYSTEM_ROLES
         yield Finding(
             "dangling-role",
             _where(obj),
             f"its roleRef is the {kind} {name}{f' in {namespace}' if namespace else ''}, which does not exist: "
             "the API server accepts it, and it grants nothing",
-            f"{name} is a Role of kube-system: bind it with a RoleBinding there" if role else "correct the roleRef",
+            f"{name} is a Role of kube-system: bind it with a RoleBinding there"
+            if name in SYSTEM_ROLES
+            else "correct the roleRef",
         )
     workload = bundle.workload(objects)
     if workload is None:

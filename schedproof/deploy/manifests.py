@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -59,8 +59,8 @@ def loads(text: str, source: str) -> list[Object]:
         loader = _Loader(text)
         while loader.check_node():
             node = loader.get_node()
-            document = loader.construct_document(node)
-            if document is not None:
+            document = loader.construct_document(node) if node is not None else None
+            if node is not None and document is not None:
                 objects.extend(_objects(document, f"{source}, line {node.start_mark.line + 1}"))
     except yaml.MarkedYAMLError as error:
         mark, began = error.problem_mark, error.context_mark
@@ -127,7 +127,7 @@ class _Loader(yaml.SafeLoader):
     """YAML as Kubernetes reads it: a key once, keys are strings, no dates."""
 
     # A date would become an object that is no JSON. The table is the parent class's too: a copy without that entry.
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, Any]]]] = {
+    yaml_implicit_resolvers = {  # noqa: RUF012 - declared by the parent class
         first: [(tag, pattern) for tag, pattern in pairs if tag != "tag:yaml.org,2002:timestamp"]
         for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }

@@ -7,11 +7,13 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedproof import data
+from schedproof.api import Refused
 from schedproof.deploy import bundle, causes, checks, endpoint, roles
 from schedproof.deploy.manifests import load, renamed
+from schedproof.deploy.renaming import CLUSTER_WIDE
 from schedproof.errors import ApiError, SchedproofError, UsageError
 from schedproof.watch.deadlines import DELETE, ROLLOUT, Deadline
 from schedproof.watch.wait import wait_until
@@ -52,6 +54,9 @@ class Scheduler:
             )
         self._api, self._facts = api, facts
         self.objects = copy.deepcopy(list(objects))
+        for obj in self.objects:
+            if obj["kind"] not in CLUSTER_WIDE:
+                obj["metadata"].setdefault("namespace", bundle.namespace(obj))
         self.served = bundle.served(objects)
         self.name = name or self.served[0]
         self.namespace = bundle.namespace(workload)
@@ -114,7 +119,9 @@ class Scheduler:
         return self
 
     def synced(self) -> str:
-        """Return what ``/readyz?verbose`` says, one line a check; "[-]" marks one that fails.
+        """Return what ``/readyz?verbose`` says, one line a check: ``[+]`` passed, ``[-]`` failed.
+
+        Synced is ``[+]sched-handler-sync ok``; all of it is well when the text ends with ``readyz check passed``.
 
         Raises:
             ApiError: There is no pod, or it does not answer.
@@ -159,7 +166,7 @@ class Scheduler:
         """
         killed = self._pod()
         uid = killed["metadata"]["uid"]
-        self._api.delete("Pod", killed["metadata"]["name"], self.namespace, grace_seconds=0)
+        self._api.delete("Pod", killed["metadata"]["name"], self.namespace, grace=0)
         wait_until(
             self._api, "Pod", self.namespace,
             lambda pods: any(pod["metadata"]["uid"] != uid and not _ending(pod) for pod in pods)
@@ -224,11 +231,14 @@ class Scheduler:
         parts = []
         for pod in self.pods():
             name = pod["metadata"]["name"]
-            text = self._api.logs(
-                name, self.namespace, container=str(self._box["name"]), tail_lines=lines, previous=previous
-            )
-            parts.append(f"==> {name} <==\n{text}" if text else "")
-        return "\n".join(part for part in parts if part)
+            try:
+                text = self._api.logs(
+                    name, self.namespace, container=str(self._box["name"]), tail=lines, previous=previous
+                )
+            except Refused:
+                continue  # not started yet, or gone by now; or there is no container before this one
+            parts.append(f"==> {name} <==\n{text}")
+        return "\n".join(parts)
 
     def metrics(self, *, authenticated: bool = True) -> tuple[int, str]:
         """Ask its Pod for /metrics from inside the node.
@@ -249,7 +259,7 @@ class Scheduler:
                 self._reader = renamed(load(path), name=self.deployment, namespace=self.namespace, base="my-scheduler")
                 for obj in self._reader:
                     self._api.apply(obj)
-            token = self._api.token(self._reader[0]["metadata"]["name"], self.namespace)
+            token = endpoint.token(self._api, self._reader[0])
         return endpoint.metrics(self._pod(), bundle.port(self._box), token)
 
     def findings(self) -> list[checks.Finding]:
@@ -348,8 +358,8 @@ def _ready(pod: Object) -> bool:
 
 
 def _rolled_out(deployment: Object, wanted: int) -> bool:
-    status = deployment.get("status") or {}
-    return (
+    status: dict[str, Any] = deployment.get("status") or {}
+    return bool(
         status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0)
         and status.get("replicas", 0) == status.get("updatedReplicas", 0) == status.get("readyReplicas", 0) == wanted
     )

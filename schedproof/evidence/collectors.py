@@ -92,9 +92,7 @@ def events_wide(scene: Scene) -> Files:
 def objects(scene: Scene) -> Files:
     """Keep the objects of the claim's namespaces as YAML."""
     return {
-        f"objects-{namespace}.yaml": _yaml(
-            [obj for kind in DESCRIBED for obj in _of_kind(kind, scene.api.list(kind, namespace)[0])]
-        )
+        f"objects-{namespace}.yaml": _yaml([obj for kind in DESCRIBED for obj in scene.api.list(kind, namespace)[0]])
         for namespace in scene.namespaces
     }
 
@@ -120,7 +118,7 @@ def default_scheduler(scene: Scene) -> Files:
     files: Files = {}
     for pod in scene.api.list("Pod", SYSTEM, labels="component=kube-scheduler")[0]:
         name = pod["metadata"]["name"]
-        files[f"default-{name}.log"] = scene.api.logs(name, SYSTEM, tail_lines=LOG_LINES)
+        files[f"default-{name}.log"] = scene.api.logs(name, SYSTEM, tail=LOG_LINES)
         files[f"default-{name}.yaml"] = _yaml([pod])
     return files
 
@@ -160,11 +158,6 @@ def _yaml(found: Iterable[Object]) -> str:
 
 def _once(found: Iterable[Object]) -> list[Object]:
     return list({obj["metadata"].get("uid", id(obj)): obj for obj in found}.values())
-
-
-def _of_kind(kind: str, items: Iterable[Object]) -> Iterable[Object]:
-    """Items of a list carry no kind of their own; without it a Secret would not be known as one."""
-    return ({"kind": kind.rpartition("/")[2], **item} for item in items)
 
 
 def _event_time(event: Object) -> str:

@@ -79,7 +79,7 @@ spec:
 BUNDLES = {"ours": OURS, "foreign": FOREIGN}
 
 
-@pytest.fixture(params=BUNDLES.values(), ids=BUNDLES.keys())
+@pytest.fixture(params=list(BUNDLES.values()), ids=list(BUNDLES))
 def objects(request: pytest.FixtureRequest) -> Objects:
     found: Objects = copy.deepcopy(request.param)
     return found

@@ -70,7 +70,8 @@ class Api:
         if self.broken:
             raise ApiError("the API server answers", seen="connection refused")
         assert labels == ("component=kube-scheduler" if (kind, namespace) == ("Pod", "kube-system") else "")
-        return LISTS.get((kind, namespace), []), "1"
+        items = LISTS.get((kind, namespace), [])
+        return [{"kind": kind.rpartition("/")[2], **item} for item in items], "1"
 
     def logs(self, name: str, namespace: str, **_: Any) -> str:
         if self.broken:
@@ -146,7 +147,8 @@ def gather(
     claim: str = "claim-1",
 ) -> tuple[Path, str]:
     second: Any = Second()
-    folder = collect(claim, api or Api(), facts, ["claim"], [second], Audit(), collectors=collectors)
+    cluster: Any = api or Api()
+    folder = collect(claim, cluster, facts, ["claim"], [second], Audit(), collectors=collectors)
     files = [path for path in folder.parent.rglob("*") if path.is_file()]
     return folder, "\n".join(path.read_text() for path in files)
 
