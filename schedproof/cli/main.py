@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument("pytest_args", nargs=argparse.REMAINDER, metavar="-- PYTEST ARGUMENTS")
         if name == "clean":
             command.add_argument("--list", action="store_true", help="only list, remove nothing")
+            command.add_argument("--clusters", action="store_true", help="only clusters and kind's network")
         if name == "claims":
             command.add_argument(
                 "--check", action="store_true", help="write nothing; fail when the page is out of date"
