@@ -91,6 +91,7 @@ def pull(ref: str) -> str:
         docker("pull", ref, seconds=WHOLE_PULL, first_output=FIRST_ANSWER)
     except CommandFailed as error:
         why = (error.stderr.strip().splitlines() or [error.message.seen])[-1]
+        why = why.removeprefix("Error response from daemon: ")
         if any(words in why.lower() for words in _NOBODY_ANSWERS):
             _unreachable[host] = why
         return why

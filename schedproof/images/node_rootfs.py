@@ -112,18 +112,19 @@ def debian_sources() -> tuple[str, list[str]]:
         cure="repair this machine's apt sources",
     )
     wanted = {suite, f"{suite}-updates", f"{suite}-security"}
-    rows = [row.split() for row in asked.stdout.splitlines()]
     # One row for each kind of index, hence the dict. mmdebstrap finds the keyring by itself.
-    lines = list(
-        dict.fromkeys(f"deb {uri} {name} main" for uri, name, part in rows if name in wanted and part == "main")
-    )
+    lines: dict[str, None] = {}
+    for row in asked.stdout.splitlines():
+        match row.split():
+            case [uri, name, "main"] if name in wanted:
+                lines[f"deb {uri} {name} main"] = None
     if not lines:
         raise ImageError(
             f"apt on this machine has a source for Debian {suite}",
             seen=asked.stdout[:300] or "no sources",
             cure="add Debian's own suite to /etc/apt/sources.list.d",
         )
-    return suite, lines
+    return suite, list(lines)
 
 
 def require_mmdebstrap(step: Step) -> None:
