@@ -1,6 +1,7 @@
 """The results of a run: one schema with a version, shared by table, JUnit, docs/claims.md and later verdicts.
 
-``artifacts/results.json`` is a :class:`Run`. A field may be added within a version; a change of meaning is a new version.
+``artifacts/results.json`` is a :class:`Run`. A field may be added within a version; a change of meaning is a new
+version.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ class Run(BaseModel):
     scheduler: str = Field(description="image under test")
     exit_code: int
     allowed_skips: list[str] = Field(default_factory=list)
+    workers: int = Field(default=1, description="claims side by side")
+    prepare_seconds: float = Field(default=0.0, description="from the start until the cluster and the image were ready")
+    claims_seconds: float = Field(default=0.0, description="wall time of the claims, first start to last end")
+    not_run: list[str] = Field(default_factory=list, description="claims selected whose run did not come to its end")
     harness: str = Field(default="", description="message of a harness error outside any claim")
     results: list[Result] = Field(default_factory=list)
 
