@@ -46,6 +46,7 @@ case "$*" in
 "list "*) printf '%s\n' fmt main ;;
 "build "*)
     cp go.mod {state}/go.mod
+    touch go.sum  # as -mod=mod does
     env > {state}/environment
     version={answers}
     [ -n "$version" ] || version=$(sed -n 's/^require [^ ]* //p' go.mod)
