@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from schedproof import folders
 from schedproof.cluster.node import nodes, run_in_node
+from schedproof.command import Completed
 from schedproof.errors import ClusterError, HarnessError
 from schedproof.host.docker import docker
 
@@ -16,6 +19,8 @@ LOG_BYTES = 256 * 1024
 
 LOG_SECONDS = 20.0
 """Deadline for each log: a node that hangs must not hold up the report."""
+
+JOURNAL = ("journalctl", "--no-pager", "--lines=1500", "--unit=kubelet", "--unit=containerd")
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,8 @@ def explain(name: str, seen: str, stage: str, output: str) -> ClusterError:
         output: Everything kind wrote.
     """
     kept = collect(name, output)
-    text = f"{seen}\n{output}\n" + "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in kept.glob("*.log"))
+    logs = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(kept.glob("*.log"))]
+    text = "\n".join((seen, output, *logs))
     reason = next((each for each in REASONS if re.search(each.pattern, text)), None)
     error = ClusterError(
         f"kind makes the cluster {name}",
@@ -136,30 +142,25 @@ def collect(name: str, output: str = "") -> Path:
     except HarnessError as error:
         _keep(folder / "engine.txt", str(error))
         return folder
-    for node in found:
-        _keep(folder / f"{node.name}.log", _ask_engine("logs", "--tail", "1000", node.name))
-        for title, argv in (
-            ("journal", ("journalctl", "--no-pager", "--lines=1500", "--unit=kubelet", "--unit=containerd")),
-            ("containers", ("crictl", "ps", "--all")),
-        ):
-            _keep(folder / f"{node.name}-{title}.log", _ask_node(node.name, argv))
+    if found:
+        with ThreadPoolExecutor(len(found)) as pool:
+            list(pool.map(lambda node: _collect_node(folder, node.name), found))
     return folder
 
 
-def _ask_engine(*args: str) -> str:
-    try:
-        done = docker(*args, seconds=LOG_SECONDS, check=False)
-    except HarnessError as error:
-        return str(error)
-    return done.stdout + done.stderr
-
-
-def _ask_node(node: str, argv: tuple[str, ...]) -> str:
-    try:
-        done = run_in_node(node, argv, seconds=LOG_SECONDS, check=False)
-    except HarnessError as error:
-        return str(error)
-    return done.stdout + done.stderr
+def _collect_node(folder: Path, node: str) -> None:
+    questions: dict[str, Callable[[], Completed]] = {
+        "": lambda: docker("logs", "--tail", "1000", node, seconds=LOG_SECONDS, check=False),
+        "-journal": lambda: run_in_node(node, JOURNAL, seconds=LOG_SECONDS, check=False),
+        "-containers": lambda: run_in_node(node, ["crictl", "ps", "--all"], seconds=LOG_SECONDS, check=False),
+    }
+    for title, ask in questions.items():
+        try:
+            done = ask()
+            text = done.stdout + done.stderr
+        except HarnessError as error:
+            text = str(error)
+        _keep(folder / f"{node}{title}.log", text)
 
 
 def _keep(path: Path, text: str) -> None:

@@ -177,7 +177,7 @@ class Cluster(KindCluster):
         Raises:
             ImageError: It is not in the engine, cannot be imported, or arrives as another image.
         """
-        return loading.load(image, [node.name for node in self.nodes()])
+        return loading.load(image, [node.name for node in self.nodes()], self.record.folder)
 
     def load_docker_image(self, docker_image: str) -> None:
         """KindCluster's name for :meth:`load`."""
@@ -198,7 +198,8 @@ class Cluster(KindCluster):
             [self.kubectl_path, *args],
             seconds=float(kwargs.pop("seconds", 60.0)),
             stdin=kwargs.pop("input", None),
-            env={"KUBECONFIG": str(self.kubeconfig_path)},
+            # Without KUBECACHEDIR kubectl would write what it discovers below the user's ~/.kube/.
+            env={"KUBECONFIG": str(self.kubeconfig_path), "KUBECACHEDIR": str(self.record.folder / "kubectl")},
         )
         return done.stdout
 

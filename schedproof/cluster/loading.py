@@ -18,7 +18,6 @@ from pathlib import Path
 
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
-from schedproof import folders
 from schedproof.cluster.node import image_id, nodes, run_in_node
 from schedproof.command import CommandFailed
 from schedproof.errors import ClusterError, ImageError
@@ -71,12 +70,13 @@ def _runs_containerd(node: str, state: str) -> bool:
     return state == "running" and run_in_node(node, ["ctr", "version"], check=False).code == 0
 
 
-def load(image: str, names: Sequence[str]) -> str:
+def load(image: str, names: Sequence[str], folder: Path) -> str:
     """Load an image into the named nodes side by side, and check that each has it.
 
     Args:
         image: Its tag in the engine.
         names: The nodes.
+        folder: Where the archive may lie meanwhile, as large as the image.
 
     Returns:
         The image's config digest, ``sha256:...``.
@@ -88,7 +88,7 @@ def load(image: str, names: Sequence[str]) -> str:
         raise ImageError(f"there are nodes to load {image} into", seen="no node container of the cluster exists")
     with (
         progress.step(f"loading {image} into {len(names)} node(s)") as step,
-        tempfile.TemporaryDirectory(prefix="load-", dir=folders.state()) as scratch,
+        tempfile.TemporaryDirectory(prefix="load-", dir=folder) as scratch,
     ):
         archive = Path(scratch) / "image.tar"
         platform = _save(image, archive)

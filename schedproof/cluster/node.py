@@ -42,7 +42,7 @@ class Node:
 
 
 def nodes(cluster: str) -> list[Node]:
-    """Return the containers of a cluster in kind's order (``x-worker`` before ``x-worker2``), also stopped ones."""
+    """Return the containers of a cluster control planes first, ``x-worker`` before ``x-worker2``; also stopped ones."""
     listed = docker("ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={CLUSTER_LABEL}={cluster}")
     ids = listed.stdout.split()
     if not ids:
@@ -60,7 +60,7 @@ def nodes(cluster: str) -> list[Node]:
             )
             for each in found
         ),
-        key=lambda node: (len(node.name), node.name),
+        key=lambda node: (node.role != "control-plane", len(node.name), node.name),
     )
 
 

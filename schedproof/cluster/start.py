@@ -106,6 +106,7 @@ def start(
         )
     with terminable():
         sweep()
+        _tell_of_others(base)
         ownership, keep = _own(base, keep=settings.keep, exact=bool(name))
         try:
             record = Record(
@@ -140,6 +141,13 @@ def _own(base: str, *, keep: bool, exact: bool) -> tuple[Ownership, bool]:
         ownership = owner.take(f"{base}-{secrets.token_hex(2)}")
         if ownership is not None:
             return ownership, False
+
+
+def _tell_of_others(name: str) -> None:
+    """Say which kept clusters lie about: one is kept for each node image and configuration, and each costs memory."""
+    for record in owner.records():
+        if record.keep and record.phase == "ready" and record.name != name:
+            progress.line(f"  also kept: the cluster {record.name} ({record.node_image}); `make clean` removes it")
 
 
 def _take_again(name: str) -> Ownership:

@@ -1,157 +1,81 @@
-"""A pretended engine: fake docker, kind and kubectl that share one state file, so that one shows what the other made.
-
-The file holds a Python literal and the fakes import next to nothing: each call costs 10 ms, and there are hundreds.
-"""
+"""The pretended engine as fixtures: on PATH as scripts, and for speed inside the test's own process."""
 
 from __future__ import annotations
 
-import ast
 import contextlib
+import importlib.util
 import io
 import os
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from rich.console import Console
 
+from schedproof.cluster import kind as kind_module
 from schedproof.cluster import ready
 from schedproof.progress import progress
 from schedproof.settings import Settings, settings
 
-NODE_IMAGE = "schedproof/node:v1.37.2"
-IMAGE_ID = "sha256:" + "a" * 64
+HERE = Path(__file__).parent
+_spec = importlib.util.spec_from_file_location("pretended_engine", HERE / "pretended_engine.py")
+assert _spec is not None
+assert _spec.loader is not None
+pretended: Any = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(pretended)
 
-COMMON = """#!{python} -IS
-import os, sys
-STATE = {state!r}
-argv = sys.argv[1:]
-def load():
-    with open(STATE) as file:
-        return eval(file.read())
-def save(state):
-    with open(STATE + ".new", "w") as file:
-        file.write(repr(state))
-    os.replace(STATE + ".new", STATE)
-state = load()
-state["calls"].append([{name!r}, *argv])
-save(state)
-def fail(text, code=1):
-    print(text, file=sys.stderr)
-    sys.exit(code)
+SCRIPT = """#!{python} -IS
+import sys
+sys.path.insert(0, {here!r})
+from pretended_engine import main
+sys.exit(main({name!r}, {state!r}))
 """
 
-DOCKER = """
-if state["engine"] == "down":
-    fail("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?")
-command = argv[0]
-if command == "ps":
-    label = next((word.split("=", 1)[1] for word in argv if word.startswith("label=")), "")
-    cluster = label.partition("=")[2]
-    found = [c for c in state["containers"] if not cluster or c["cluster"] == cluster]
-    print("\\n".join(c["id"] if "--quiet" in argv else c["name"] for c in found))
-elif command == "inspect":
-    import json
-    print(json.dumps([
-        {"Name": "/" + c["name"], "Image": c["image"], "State": {"Status": c["status"]},
-         "Config": {"Labels": {"io.x-k8s.kind.role": c["role"]}}}
-        for c in state["containers"] if c["id"] in argv]))
-elif command == "rm":
-    state["containers"] = [c for c in state["containers"] if c["name"] not in argv]
-    save(state)
-elif command == "image":
-    if argv[-1] not in state["images"]:
-        fail("Error: No such image: " + argv[-1])
-    print("linux/amd64" if "Architecture" in " ".join(argv) else state["images"][argv[-1]])
-elif command == "images":
-    print("\\n".join(f"{name}\\tdeadbeef\\t1.3GB" for name in state["images"] if name.startswith("schedproof/")))
-elif command == "network":
-    if not state["network"]:
-        fail("Error: No such network: kind")
-    if argv[1] == "rm":
-        state["network"] = ""
-        save(state)
-    print(state["network"])
-elif command == "save":
-    import shutil
-    shutil.copyfile(state["archive"], argv[argv.index("--output") + 1])
-elif command == "exec":
-    inside = [word for word in argv if not word.startswith("--inter")][2:]
-    if "import" in inside:
-        sys.stdin.buffer.read()
-        state["loaded"].append(argv[2])
-        save(state)
-        if state["import_fails"]:
-            fail(state["import_fails"])
-    elif "inspecti" in inside:
-        if argv[1] not in state["loaded"]:
-            fail("no such image")
-        import json
-        print(json.dumps({"status": {"id": state["node_has"]}}))
-    elif "images" in inside:
-        import json
-        print(json.dumps({"images": [{"repoTags": ["registry.k8s.io/pause:3.10.2"]}, {"repoTags": None}]}))
-elif command == "logs":
-    print(state["node_log"])
-elif command == "rmi":
-    del state["images"][argv[-1]]
-    save(state)
-"""
+Popen = subprocess.Popen
 
-KIND = """
-if argv == ["version"]:
-    print(state["kind_version"])
-elif argv[:2] == ["delete", "cluster"]:
-    if state["engine"] == "down":
-        fail("ERROR: failed to delete cluster: error listing nodes: Cannot connect to the Docker daemon")
-    name = argv[argv.index("--name") + 1]
-    if not state["delete_leaves"]:
-        state["containers"] = [c for c in state["containers"] if c["cluster"] != name]
-        save(state)
-elif argv[:2] == ["create", "cluster"]:
-    name = argv[argv.index("--name") + 1]
-    say = lambda text: print(text, file=sys.stderr, flush=True)
-    say("Creating cluster " + name + " ...")
-    say(" • Preparing nodes 📦  ...")
-    state["network"] = state["network"] or "network-1"
-    for node, role in (("control-plane", "control-plane"), ("worker", "worker"), ("worker2", "worker")):
-        state["containers"].append({"id": name + node, "name": name + "-" + node, "cluster": name,
-            "role": role, "status": "running", "image": state["images"][argv[argv.index("--image") + 1]]})
-    save(state)
-    say(" • Starting control-plane 🕹️  ...")
-    if state["hang"]:
-        with open(state["hang"], "w") as pipe:   # opening a FIFO waits for its reader: the test knows that we are here
-            pipe.write(str(os.getpid()))
-        import signal
-        signal.pause()
-    if state["create_fails"]:
-        state = load()
-        state["engine"] = state["engine_after"]
-        save(state)
-        fail(state["create_fails"])
-    if state["kubeconfig"]:
-        with open(argv[argv.index("--kubeconfig") + 1], "w") as file:
-            file.write("apiVersion: v1\\n")
-"""
+
+class InProcess:
+    """Stands for Popen where a pretended program is run: it has ended before anybody asks."""
+
+    def __init__(self, path: str, argv: Sequence[str], stdin: Any) -> None:
+        self.pid = 0
+        self.stdin: IO[bytes] | None = io.BytesIO() if stdin == subprocess.PIPE else None
+        errors: list[str] = []
+        out, self.code = "", 0
+        try:
+            out = pretended.run(Path(argv[0]).name, list(argv[1:]), path, errors.append, lambda: None)
+        except pretended.Failed as error:
+            errors.append(str(error))
+            self.code = 1
+        self.stdout = io.BytesIO(out.encode())
+        self.stderr = io.BytesIO("\n".join(errors).encode())
+
+    def wait(self, timeout: float) -> int:  # noqa: ARG002 - Popen's signature
+        return self.code
 
 
 @dataclass
 class Engine:
-    """The state that the fakes share, and where they lie."""
+    """The state that the pretended programs share, and where they lie."""
 
-    path: Path
+    state: Any
     kind: Path
     kubectl: Path
 
     def __getitem__(self, key: str) -> Any:
-        return ast.literal_eval(self.path.read_text())[key]
+        return self.state.read()[key]
 
     def set(self, **values: Any) -> None:
-        """Change what the fakes do from now on."""
-        self.path.write_text(repr({**ast.literal_eval(self.path.read_text()), **values}))
+        """Change what the programs do from now on."""
+        self.state.set(**values)
+
+    def add_cluster(self, name: str) -> None:
+        """Let a cluster of three nodes exist that nobody recorded."""
+        self.state.add_cluster(name, next(iter(pretended.START["images"].values())))
 
     @property
     def names(self) -> list[str]:
@@ -162,56 +86,32 @@ class Engine:
         """Arguments of the calls of a program that begin with these words."""
         return [call[1:] for call in self["calls"] if call[0] == program and call[1 : 1 + len(words)] == list(words)]
 
-    def add_cluster(self, name: str, image: str = IMAGE_ID, status: str = "running") -> None:
-        """Let a cluster of three nodes exist that nobody recorded."""
-        nodes = (("control-plane", "control-plane"), ("worker", "worker"), ("worker2", "worker"))
-        added = [
-            {
-                "id": name + node,
-                "name": f"{name}-{node}",
-                "cluster": name,
-                "role": role,
-                "status": status,
-                "image": image,
-            }
-            for node, role in nodes
-        ]
-        self.set(containers=[*self["containers"], *added])
-
 
 @pytest.fixture
-def engine(guarded: Path, tmp_path: Path) -> Engine:
-    state = tmp_path / "engine.state"
-    start: dict[str, Any] = {
-        "engine": "up",  # or "down"
-        "engine_after": "up",  # what a failed creation leaves
-        "images": {NODE_IMAGE: IMAGE_ID},
-        "containers": [],
-        "network": "",  # its id once there is one
-        "kind_version": "kind v0.33.0 go1.26.8 linux/amd64",
-        "create_fails": "",  # kind's last words
-        "kubeconfig": True,  # whether kind writes one
-        "hang": "",  # a FIFO: kind writes its pid to it and hangs
-        "delete_leaves": False,  # whether kind's deletion leaves the containers
-        "archive": "",  # what docker saves
-        "loaded": [],  # nodes that took an image
-        "node_has": "",  # id under which they have it
-        "import_fails": "",
-        "node_log": "",
-        "calls": [],
-    }
-    state.write_text(repr(start))
-    for name, body in (("docker", DOCKER), ("kind", KIND), ("kubectl", "")):
-        path = guarded / name
-        path.write_text(COMMON.format(python=sys.executable, state=str(state), name=name) + body)
-        path.chmod(0o755)
-    return Engine(state, guarded / "kind", guarded / "kubectl")
+def engine(guarded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    path = tmp_path / "engine.state"
+    path.write_text(repr(pretended.START))
+    for name in ("docker", "kind", "kubectl"):
+        script = guarded / name
+        script.write_text(SCRIPT.format(python=sys.executable, here=str(HERE), name=name, state=str(path)))
+        script.chmod(0o755)
+    found = Engine(pretended.State(str(path)), guarded / "kind", guarded / "kubectl")
+
+    def popen(argv: Sequence[str], **more: Any) -> Any:
+        # What hangs must be a process, and a test's own kubectl is a script of its own.
+        if Path(argv[0]).name in ("docker", "kind") and not found["hang"]:
+            return InProcess(str(path), argv, more.get("stdin"))
+        return Popen(argv, **more)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    return found
 
 
 @pytest.fixture(autouse=True)
-def _nodes_are_ready_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no API server in these tests."""
+def _nothing_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no API server in these tests, and an engine that never lags behind."""
     monkeypatch.setattr(ready, "wait_until_nodes_ready", lambda kubeconfig, count: None)  # noqa: ARG005
+    monkeypatch.setattr(kind_module, "SETTLE_SECONDS", 0.0)
 
 
 @pytest.fixture

@@ -30,11 +30,6 @@ def left_on_disk() -> list[str]:
     return sorted(path.name for path in owner.root().iterdir())
 
 
-@pytest.fixture(autouse=True)
-def _settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kind_module, "SETTLE_SECONDS", 0.0)
-
-
 def test_creation_names_image_config_and_a_kubeconfig_of_ours_and_removal_leaves_nothing(
     engine: Any, chosen: Settings
 ) -> None:
