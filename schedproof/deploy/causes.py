@@ -34,6 +34,10 @@ REPLACED_FLAGS = {
 _FORBIDDEN = re.compile(
     r'cannot (\w+) resource \\*"([^"\\]+)\\*" in API group \\*"([^"\\]*)\\*"(?: in the namespace \\*"([^"\\]+))?'
 )
+_ERROR = re.compile(r"(?i:error:|panic:|fatal)|[EF]\d{4} |.*unknown flag|.*\berr=")
+_ERR = re.compile(r'\berr="((?:[^"\\]|\\.)*)"')
+_HARMLESS = "The manifest file is empty, ignoring."
+"""kube-scheduler 1.37 logs it as an error whenever it starts."""
 _EXIT = re.compile(r'"command failed" err="((?:[^"\\]|\\.)*)"')
 
 
@@ -81,12 +85,17 @@ def stuck(pods: Sequence[Object]) -> Stuck | None:
 def last_words(log: str) -> str:
     """Return the line of a log that says best why the program ended: its last error, else its last line."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [
-        line for line in lines if re.match(r"(?i)(error:|err=|panic:|fatal)|[EF]\d{4} |.*unknown flag|.*\berr=", line)
-    ]
-    last = (errors or lines or [""])[-1]
-    command = _EXIT.search(last)
-    return (_unescaped(command[1]) if command else last)[:300]
+    errors = [line for line in lines if _ERROR.match(line) and _HARMLESS not in line]
+    return _said((errors or lines or [""])[-1])[:300]
+
+
+def telling(log: str, count: int) -> list[str]:
+    """Return the last ``count`` errors of a log, each once; a log without errors gives its last lines."""
+    lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith("==> ")]
+    errors = [line for line in lines if _ERROR.match(line) and _HARMLESS not in line]
+    # Newest last; of the same error's repetitions the newest.
+    said = dict.fromkeys(_said(line) for line in reversed(errors or lines))
+    return list(said)[:count][::-1]
 
 
 def from_log(log: str) -> str:
@@ -150,7 +159,7 @@ def unserved(asked: str, served: Sequence[str]) -> str:
     )
 
 
-def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wanted: int = 1) -> str:
+def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wanted: int = 1, refused: str = "") -> str:
     """Return the likely cause of a scheduler that does not work, or an empty text when nothing looks wrong.
 
     Args:
@@ -158,6 +167,7 @@ def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wan
         log: The end of its log.
         findings: What is wrong with its manifests.
         wanted: Replicas it should have.
+        refused: Why its pods cannot be created, as the Deployment's status says it.
     """
     held = stuck(pods)
     told = from_log(log) or (from_log(held.said) if held else "")
@@ -167,10 +177,17 @@ def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wan
         str(findings[0]) if findings else "",
         str(held) if held else "",
         "" if wanted else "it is scaled to 0 replicas",
+        f"its Pod cannot be created: {refused}" if refused else "",
         "" if pods else "it has no Pod",
         "its own Pod is not bound to a node: the default scheduler has not placed it" if unbound else "",
     )
     return next((suspect for suspect in suspects if suspect), "")
+
+
+def _said(line: str) -> str:
+    """Return a klog line's error, or what it says behind time, thread and place in the source."""
+    error = _ERR.search(line)
+    return _unescaped(error[1]) if error else re.sub(r"^[IWEF]\d{4} \S+ +\d+ [\w.-]+:\d+\] ", "", line)
 
 
 def _unescaped(text: str) -> str:

@@ -91,6 +91,29 @@ def _rival(objects: Sequence[Object], _: Api | None) -> Iterator[Finding]:
             )
 
 
+def _references(objects: Sequence[Object], api: Api | None) -> Iterator[Finding]:
+    """What the Pod refers to and nobody brings: its containers are never created, or it is not created itself."""
+    workload = bundle.workload(objects)
+    if workload is None:
+        return
+    spec, namespace = bundle.pod_spec(workload), bundle.namespace(workload)
+    wanted = [("ServiceAccount", bundle.service_account(workload), "no Pod of it is created")]
+    for volume in spec.get("volumes") or []:
+        source = volume.get("configMap") or {}
+        if source.get("name") and not source.get("optional"):
+            wanted.append(("ConfigMap", source["name"], "its Pod waits in ContainerCreating"))
+    brought = {(obj["kind"], str(obj["metadata"]["name"])) for obj in objects}
+    for kind, name, effect in wanted:
+        there = (kind, name) in brought or name == "default"
+        if not there and (api is None or api.get(kind, name, namespace) is None):
+            yield Finding(
+                "missing-reference",
+                _where(workload),
+                f"it refers to the {kind} {name}, which does not exist in {namespace}: {effect}",
+                f"add the {kind} to the manifests, or correct the name",
+            )
+
+
 def _config(objects: Sequence[Object], _: Api | None) -> Iterator[Finding]:
     """A configuration that is none, an old version, a lease that is another's."""
     for config in bundle.configs(objects):
@@ -264,5 +287,5 @@ def _where(obj: Object) -> str:
 
 
 _CHECKS: tuple[Callable[[Sequence[Object], Api | None], Iterator[Finding]], ...] = (
-    _rival, _identity, _roles, _config, _image, _probes, _selector,
+    _rival, _references, _identity, _roles, _config, _image, _probes, _selector,
 )  # fmt: skip

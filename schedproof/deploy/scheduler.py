@@ -14,7 +14,7 @@ from schedproof.api import Refused
 from schedproof.deploy import bundle, causes, checks, endpoint, roles
 from schedproof.deploy.manifests import load, renamed
 from schedproof.deploy.renaming import CLUSTER_WIDE
-from schedproof.errors import ApiError, SchedproofError, UsageError
+from schedproof.errors import ApiError, SchedproofError, Unreachable, UsageError, WaitTimeout
 from schedproof.watch.deadlines import DELETE, ROLLOUT, Deadline
 from schedproof.watch.wait import wait_until
 
@@ -102,6 +102,24 @@ class Scheduler:
             ImageError: The running image is not the one that was built.
         """
         wanted = self._replicas()
+        missing = [found for found in self.findings() if found.id == "missing-reference"]
+        if missing and wanted:
+            raise Unreachable(
+                f"{self._title}: {wanted} of {wanted} pods Ready", cause=str(missing[0]), cure=missing[0].cure
+            )
+        try:
+            pods = self._wait_for_pods(wanted, deadline)
+        except (Unreachable, WaitTimeout) as error:
+            told = error.message
+            state = "\n".join(self._summary())
+            raise type(error)(
+                told.expected, seen=told.seen, scheduler=state, cause=self.cause() or told.cause
+            ) from error
+        for pod in pods:
+            endpoint.check_image(pod, self._workload, self._facts)
+        return self
+
+    def _wait_for_pods(self, wanted: int, deadline: Deadline) -> list[Object]:
         pods = wait_until(
             self._api, "Pod", self.namespace,
             lambda pods: len(pods) == wanted and all(_ready(pod) for pod in pods),
@@ -114,9 +132,7 @@ class Scheduler:
             deadline=deadline, fields=f"metadata.name={self.deployment}",
             expected=f"{self._title}: the rollout is complete",
         )  # fmt: skip
-        for pod in pods:
-            endpoint.check_image(pod, self._workload, self._facts)
-        return self
+        return pods
 
     def synced(self) -> str:
         """Return what ``/readyz?verbose`` says, one line a check: ``[+]`` passed, ``[-]`` failed.
@@ -270,32 +286,38 @@ class Scheduler:
         """Return the likely cause of its not working, in one sentence; empty when nothing looks wrong."""
         pods = self.pods()
         log = self.logs() + "\n" + (self.logs(previous=True) if causes.stuck(pods) else "")
-        return causes.unserved(self.name, self.served) or causes.likely(
-            pods, log, self.findings(), wanted=self._replicas()
-        )
+        unserved = causes.unserved(self.name, self.served)
+        if unserved and pods and all(_ready(pod) for pod in pods):
+            return unserved
+        likely = causes.likely(pods, log, self.findings(), wanted=self._replicas(), refused=self._not_created())
+        return likely or unserved
 
     def state(self) -> str:
-        """Return its state in at most nine lines, for a failure's message; never raises one of our errors."""
+        """Return its state in at most eight lines, for a failure's message; never raises one of our errors."""
         try:
-            return "\n".join(self._state())
+            cause = self.cause()
+            return "\n".join([*self._summary(), f"cause: {cause}"] if cause else self._summary())
         except SchedproofError as error:
             return f"{self._title}: its state could not be read: {error.message.seen or error.message.expected}"
 
-    def _state(self) -> list[str]:
+    def _summary(self) -> list[str]:
         pods = self.pods()
         lines = [f"{self._title} serves {', '.join(self.served)}; {self._replicas()} replicas wanted"]
         lines += [_described(pod) for pod in pods[:3]] or ["no Pod"]
-        log = [line for line in self.logs().splitlines() if not line.startswith("==> ")]
-        lines += [f"log: {line[:180]}" for line in log[-3:]]
-        cause = self.cause()
-        return [*lines, f"likely cause: {cause}"] if cause else lines
+        return lines + [f"log: {line[:240]}" for line in causes.telling(self.logs(), 3)]
 
-    def _hopeless(self, pods: list[Object]) -> str:
+    def _hopeless(self, pods: list[Object]) -> str | None:
         held = causes.stuck(pods)
         if held is None:
-            return ""
+            return None
         said = causes.from_log(held.said)
         return f"{held}" + (f"\n{said}" if said else "")
+
+    def _not_created(self) -> str:
+        """Return why the Deployment cannot make its pods (no ServiceAccount, a quota), in the cluster's words."""
+        deployment = self._api.get(DEPLOYMENT, self.deployment, self.namespace) or {}
+        conditions = (deployment.get("status") or {}).get("conditions") or []
+        return next((str(one.get("message")) for one in conditions if one["type"] == "ReplicaFailure"), "")
 
     def _wait_until_gone(self, kind: str) -> None:
         wait_until(
