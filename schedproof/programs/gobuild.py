@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,12 @@ def environment(*, cgo: bool = False) -> dict[str, str]:
 
 
 def go(
-    *args: str | Path, cwd: Path, seconds: float, step: Step | None = None, on_line: Any = None, cgo: bool = False
+    *args: str | Path,
+    cwd: Path,
+    seconds: float,
+    step: Step | None = None,
+    on_line: Callable[[str], None] | None = None,
+    cgo: bool = False,
 ) -> Completed:
     """Run ``go ARGS`` in ``cwd``; its downloads are shown in ``step``.
 
@@ -64,7 +69,7 @@ def go(
     if program is None:
         raise GoError(
             "Go is on PATH",
-            seen="there is none",
+            seen="there is no Go on PATH",
             cure=f"install Go {GO_FLOOR} or newer (https://go.dev/dl) and put it on PATH",
         )
 
@@ -81,7 +86,9 @@ def go(
 
 
 def _explained(error: CommandFailed) -> GoError:
-    """Say what Go's output means."""
+    """Say what Go's output means; of `go mod download -json` its one interesting line."""
+    told = re.search(r'"Error": (".*")', error.stderr)
+    seen = str(json.loads(told.group(1))) if told else error.message.seen
     for pattern, cause, cure in (
         (
             r"requires go >= ([\d.]+)",
@@ -94,7 +101,7 @@ def _explained(error: CommandFailed) -> GoError:
             "free space (`make clean` lists what is ours), or choose another place with SCHEDPROOF_CACHE",
         ),
         (
-            r"unknown revision|404 Not Found|410 Gone|no matching versions",
+            r"unknown revision|403 Forbidden|404 Not Found|410 Gone|no matching versions",
             "the Go module proxy does not serve this version",
             "ask for a version that it serves (docs/programs.md), or set GOPROXY to one that does",
         ),
@@ -110,10 +117,8 @@ def _explained(error: CommandFailed) -> GoError:
         ),
     ):
         if found := re.search(pattern, error.stderr):
-            return GoError(
-                error.message.expected, seen=error.message.seen, cause=cause, cure=cure.format(*found.groups())
-            )
-    return GoError(error.message.expected, seen=error.message.seen, cure="the lines above are Go's own")
+            return GoError(error.message.expected, seen=seen, cause=cause, cure=cure.format(*found.groups()))
+    return GoError(error.message.expected, seen=seen)
 
 
 def read_json(done: Completed) -> dict[str, Any]:
@@ -197,7 +202,7 @@ def _one_build_at_a_time(step: Step) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def waited_lock(name: str, waits: Any) -> Iterator[None]:
+def waited_lock(name: str, waits: Callable[[], None]) -> Iterator[None]:
     """Hold a lock, and call ``waits`` first when somebody else has it."""
     with contextlib.ExitStack() as stack:
         try:

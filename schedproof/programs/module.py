@@ -35,7 +35,12 @@ class Module:
                 cgo=family.cgo,
             )
         except gobuild.GoError as error:
-            parts = (f"{error.message.expected}: no", error.message.seen, error.message.cause)
+            command = error.message.expected if error.message.expected.startswith("`") else ""
+            parts = (
+                command and f"this failed: {command.removesuffix(' succeeds')}",
+                error.message.seen,
+                error.message.cause,
+            )
             passed = PassedOver("\n".join(part for part in parts if part), error.message.cure)
             return {program.name: passed for program in wanted.programs}
         return {program.name: _built(folder / "bin", program.import_path, program.name) for program in wanted.programs}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -78,6 +79,8 @@ class _Search:
                         self._make(shelf, step)
                     finally:
                         shutil.rmtree(shelf / _MAKING, ignore_errors=True)
+                        with contextlib.suppress(OSError):  # not empty, as it should be
+                            shelf.rmdir()
         return self._found
 
     def _look(self, shelf: Path) -> None:

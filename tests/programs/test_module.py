@@ -95,9 +95,17 @@ def test_program_that_answers_another_version_is_refused_and_not_kept(fake_go: A
         ({"failing": {"mod download": "reading https://p.invalid/x: 404 Not Found"}}, ("does not serve", "GOPROXY")),
         ({"failing": {"mod download": "dial tcp: lookup p.invalid: no such host"}}, ("cannot be reached", "GOPROXY")),
         ({"failing": {"list": "go: x requires go >= 1.27 (running go 1.26)"}}, ("too old", "Go 1.27")),
+        (
+            {
+                "failing": {
+                    "mod download": '{"Error": "x@v1.37.2: reading https://p.invalid/x: 403 Forbidden\\n\\tgone"}'
+                }
+            },
+            ("reading https://p.invalid/x: 403 Forbidden", "does not serve"),
+        ),
         ({"failing": {"build": "main.go:1: undefined: x"}}, ("undefined: x", "go build -v")),
     ],
-    ids=["old Go", "full disk", "version not served", "no proxy", "toolchain", "does not compile"],
+    ids=["old Go", "full disk", "version not served", "no proxy", "toolchain", "version withheld", "does not compile"],
 )
 def test_failure_of_go_is_named_with_its_cure(
     options: dict[str, Any], words: tuple[str, str], fake_go: Any, choose: Any
