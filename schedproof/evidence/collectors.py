@@ -6,15 +6,18 @@ any error of ours: that is written down in place of its files, and never hides t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import yaml
 
+from schedproof.binder.entries import Binding, Entry
+from schedproof.cluster.config import AUDIT_LOG
+from schedproof.cluster.node import run_in_node
 from schedproof.command import run
 from schedproof.deploy import bundle
+from schedproof.errors import ClusterError
 from schedproof.evidence.redaction import redacted_object
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from schedproof.cluster.facts import Facts
     from schedproof.deploy.scheduler import Scheduler
 
-KUBECTL_SECONDS = 10.0
+KUBECTL_SECONDS, NODE_SECONDS = 10.0, 8.0
 LOG_LINES = 1500
 SYSTEM = "kube-system"
 DESCRIBED = (
@@ -35,7 +38,7 @@ DESCRIBED = (
 class Audit(Protocol):
     """What is asked of the audit log."""
 
-    def entries(self) -> Iterable[Mapping[str, Any]]:
+    def entries(self) -> Iterable[Entry]:
         """Return its entries so far, oldest first."""
 
 
@@ -48,7 +51,7 @@ class Scene:
         facts: What is known of it.
         namespaces: The claim's own namespaces.
         schedulers: The schedulers that it deployed.
-        audit: The audit log; None for a cluster without one.
+        audit: The audit log as claims read it; None for a cluster without one.
     """
 
     api: Api
@@ -131,23 +134,45 @@ def leases(scene: Scene) -> Files:
 
 
 def audit(scene: Scene) -> Files:
-    """Keep the audit lines of the claim's namespaces, of its pods' uids and of its schedulers' identities."""
+    """Keep the audit log's lines of the claim's namespaces, of its pods' uids and of its schedulers' identities."""
+    if not scene.facts.audit:
+        return {"audit.jsonl": "This cluster's audit log cannot be read.\n"}
+    pods_of = [pod for namespace in scene.namespaces for pod in scene.api.list("Pod", namespace)[0]]
+    words = [f'"namespace":"{namespace}"' for namespace in scene.namespaces]
+    words += [pod["metadata"]["uid"] for pod in pods_of]
+    words += [f'"{scheduler.identity}"' for scheduler in scene.schedulers]
+    text = ""
+    for node in scene.facts.control_planes:
+        # Fixed strings from standard input: no name is ever taken for a pattern. No match is exit code 1.
+        found = run_in_node(
+            node,
+            ["grep", "--no-filename", "--fixed-strings", "--file=-", AUDIT_LOG],
+            stdin="\n".join(words) + "\n",
+            seconds=NODE_SECONDS,
+            check=False,
+        )
+        if found.code > 1:
+            raise ClusterError(f"{AUDIT_LOG} of {node} can be read", seen=found.stderr.strip())
+        text += found.stdout
+    return {"audit.jsonl": text}
+
+
+def bindings(scene: Scene) -> Files:
+    """Keep who bound (or tried to bind) the claim's pods, one line each, as the audit log tells it."""
     if scene.audit is None:
-        return {"audit.jsonl": '{"note": "this cluster has no audit log that can be read"}\n'}
-    uids = {pod["metadata"]["uid"] for namespace in scene.namespaces for pod in scene.api.list("Pod", namespace)[0]}
-    identities = {scheduler.identity for scheduler in scene.schedulers}
+        return {}
     lines = [
-        json.dumps(entry, default=str)
+        f"{entry.received.isoformat()}  {entry.verb}  {entry.namespace}/{entry.name} uid={entry.uid}  "
+        f"{f'to {entry.node}' if isinstance(entry, Binding) else ' '.join(getattr(entry, 'conditions', ()))}  "
+        f"by {entry.who}  {entry.code} {entry.answer}".strip()
         for entry in scene.audit.entries()
-        if (entry.get("objectRef") or {}).get("namespace") in scene.namespaces
-        or (entry.get("objectRef") or {}).get("uid") in uids
-        or (entry.get("user") or {}).get("username") in identities
+        if entry.namespace in scene.namespaces
     ]
-    return {"audit.jsonl": "\n".join(lines) + "\n"}
+    return {"bindings.txt": "\n".join(lines) + "\n"}
 
 
 COLLECTORS: tuple[Callable[[Scene], Files], ...] = (
-    pods, events, second_schedulers, audit, default_scheduler, leases, objects, events_wide,
+    pods, events, bindings, second_schedulers, audit, default_scheduler, leases, objects, events_wide,
 )  # fmt: skip
 """All of them, the most telling first: when a claim's evidence grows too large, the last are cut."""
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from schedproof.binder.entries import Binding, Entry, StatusPatch
+from schedproof.cluster.config import AUDIT_LOG
 from schedproof.cluster.facts import Facts
 from schedproof.command import Completed
 from schedproof.errors import ApiError
@@ -27,14 +30,15 @@ CANARIES = {
     "second_schedulers": "canary-second-scheduler-log",
     "default_scheduler": "canary-default-scheduler-log",
     "leases": "canary-lease-holder",
-    "audit": "canary-audit-of-the-namespace",
+    "audit": "canary-audit-line",
+    "bindings": "canary-binder",
     "nodes": "canary-kubelet-journal",
 }
 """One text for each collector that nothing else writes."""
 
 MORE = (
     "canary-previous-log", "canary-config-profile", "canary-second-scheduler-state", "--canary-default-flag",
-    "canary-audit-by-uid", "canary-audit-by-identity", "canary-scheduler-pod", "canary-containerd-journal",
+    "to canary-node", "PodScheduled=canary", "canary-scheduler-pod", "canary-containerd-journal",
 )  # fmt: skip
 """What must be there as well."""
 
@@ -100,16 +104,23 @@ class Second:
         return "canary-second-scheduler-state"
 
 
-class Audit:
-    """An audit log with lines of the claim and of others."""
+def entry(**fields: Any) -> dict[str, Any]:
+    when = datetime(2026, 12, 1, 10, 0, tzinfo=UTC)
+    common = {
+        "received": when, "time": when, "user": "canary-binder", "process": "", "agent": "", "verb": "create",
+        "code": 201, "answer": "", "namespace": "claim", "name": "pod3", "uid": "u",
+    }  # fmt: skip
+    return common | fields
 
-    def entries(self) -> list[Mapping[str, Any]]:
+
+class Audit:
+    """An audit log with entries of the claim and of others."""
+
+    def entries(self) -> list[Entry]:
         return [
-            {"objectRef": {"namespace": "claim"}, "note": "canary-audit-of-the-namespace"},
-            {"objectRef": {"uid": "uid-pod3"}, "note": "canary-audit-by-uid"},
-            {"user": {"username": Second.identity}, "note": "canary-audit-by-identity"},
-            {"objectRef": {"namespace": "another"}, "note": "somebody-elses-line"},
-            {"note": "neither-object-nor-user"},
+            Binding(**entry(), node="canary-node"),
+            StatusPatch(**entry(verb="patch"), conditions=("PodScheduled=canary",)),
+            Binding(**entry(namespace="another", user="somebody-else"), node="n"),
         ]
 
 
@@ -118,6 +129,11 @@ def journals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Nodes with journals; returns which (node, unit) were read."""
     read: list[tuple[str, str]] = []
 
+    def grep(node: str, argv: Sequence[str], *, stdin: str, seconds: float, check: bool) -> Completed:
+        assert (node, argv[0], argv[-1], check) == ("trial-control-plane", "grep", AUDIT_LOG, False)
+        assert stdin.splitlines() == ['"namespace":"claim"', "uid-pod3", f'"{Second.identity}"']
+        return Completed(tuple(argv), 0, '{"note":"canary-audit-line"}\n', "", seconds)
+
     def run_in_node(node: str, argv: Sequence[str], *, seconds: float) -> Completed:
         assert argv[0] == "journalctl"
         unit = argv[argv.index("--unit") + 1]
@@ -125,6 +141,7 @@ def journals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         return Completed(tuple(argv), 0, f"canary-{unit}-journal\n", "", seconds)
 
     monkeypatch.setattr("schedproof.evidence.nodes.run_in_node", run_in_node)
+    monkeypatch.setattr("schedproof.evidence.collectors.run_in_node", grep)
     return read
 
 
@@ -179,8 +196,12 @@ def test_no_secret_reaches_the_disk(facts: Facts) -> None:
 
 def test_other_claims_audit_lines_stay_out(facts: Facts) -> None:
     _, text = gather(facts)
-    assert "somebody-elses-line" not in text
-    assert "neither-object-nor-user" not in text
+    assert "somebody-else" not in text
+
+
+def test_a_cluster_without_audit_log_says_so(facts: Facts) -> None:
+    folder, _ = gather(dataclasses.replace(facts, audit=False))
+    assert "cannot be read" in (folder / "audit.jsonl").read_text()
 
 
 def test_events_are_in_order_of_time_with_their_source(facts: Facts) -> None:
