@@ -69,6 +69,7 @@ def build(kubernetes: str, settings: Settings) -> str:
         wanted = recipe(kubernetes)
         if engine.labels(tag(kubernetes)).get(RECIPE_LABEL) == wanted:
             return tag(kubernetes)
+        node_rootfs.debian_sources()  # a machine that cannot do it says so now, not after minutes of compiling
         with progress.step(f"node image {tag(kubernetes)}") as step, ThreadPoolExecutor(1) as beside:
             try:
                 # Debian comes over the network and from the disk while the compiler has the processors.
@@ -161,7 +162,8 @@ def _assemble(folder: Path, base: str, found: NodePrograms, label: str) -> None:
     docker("rm", "--force", "--volumes", container, check=False)
     with progress.step("node image put together by the engine"):
         try:
-            docker("create", "--name", container, "--label", "schedproof=node-image", base, "/kind/assemble.sh")
+            # No label: it would be committed too, and every node of a cluster would bear it.
+            docker("create", "--name", container, base, "/kind/assemble.sh")
             docker("cp", f"{folder / 'root'}/.", f"{container}:/", seconds=ASSEMBLE)
             imported = docker("start", "--attach", container, seconds=ASSEMBLE).stdout.split()
             if missing := set(found.images.values()) - set(imported):

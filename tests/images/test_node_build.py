@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import tarfile
 from collections.abc import Sequence
@@ -83,6 +84,7 @@ def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rootfs = tmp_path / "debian.tar"
     with tarfile.open(rootfs, "w"):
         pass
+    monkeypatch.setattr(node_rootfs, "debian_sources", lambda: ("bookworm", []))
     monkeypatch.setattr(node_rootfs, "ensure_rootfs", lambda: rootfs)
     monkeypatch.setattr(node_rootfs, "copy_packages", lambda *_: None)
     return rootfs
@@ -147,6 +149,17 @@ def test_a_full_disk_leaves_neither_a_container_nor_files(fake_engine: Any, chos
         node_build.build(KUBERNETES, chosen)
     assert fake_engine.calls[-1] == ["rm", "--force", "--volumes", "schedproof-node-image-v1.37.2"]
     assert not list((folders.cache() / "images").iterdir())
+
+
+def test_a_machine_that_cannot_build_says_so_before_anything_is_compiled(
+    fake_engine: Any, chosen: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "alpine", "PRETTY_NAME": "Alpine"})
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: pytest.fail("a program was asked for"))
+
+    with pytest.raises(ImageError, match="Alpine"):
+        node_build.build(KUBERNETES, chosen)
+    assert {call[0] for call in fake_engine.calls} == {"image"}
 
 
 @pytest.mark.parametrize("name", ["kubectl", "etcd", "coredns", "containerd-shim-runc-v2", "flannel"])
