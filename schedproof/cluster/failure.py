@@ -17,6 +17,9 @@ from schedproof.host.docker import docker
 LOG_BYTES = 256 * 1024
 """So much of the end of each log is kept."""
 
+QUOTED_LINES = 4
+"""So many lines of a node's log stand in the message."""
+
 LOG_SECONDS = 20.0
 """Deadline for each log: a node that hangs must not hold up the report."""
 
@@ -25,11 +28,21 @@ JOURNAL = ("journalctl", "--no-pager", "--lines=1500", "--unit=kubelet", "--unit
 
 @dataclass(frozen=True)
 class Reason:
-    """One way to fail: ``pattern`` is looked for in kind's output and the nodes' logs, first match wins."""
+    """One way to fail; of those whose pattern is found the first wins.
+
+    Attributes:
+        pattern: Looked for in what kind wrote.
+        cause: In plain words.
+        cure: What to do.
+        in_logs: Whether the nodes' logs are searched too; a line there may mean less than the same line of kind's.
+        quote: Ending of the log file whose last lines belong into the message.
+    """
 
     pattern: str
     cause: str
     cure: str
+    in_logs: bool = False
+    quote: str = ""
 
 
 REASONS = (
@@ -38,7 +51,12 @@ REASONS = (
         "the container engine stopped answering",
         "`make doctor`, then start the engine and run again",
     ),
-    Reason(r"no space left on device", "the disk is full", "free some space (`make clean`, `docker system df`)"),
+    Reason(
+        r"no space left on device",
+        "the disk is full",
+        "free some space (`make clean`, `docker system df`)",
+        in_logs=True,
+    ),
     Reason(
         r"port is already allocated|address already in use",
         "the port that was chosen for the API server was taken at the same moment",
@@ -58,26 +76,31 @@ REASONS = (
         r"unable to apply caps|operation not permitted.*privileged|can't get final child's PID",
         "the engine cannot start privileged containers on this machine",
         "use Docker 26 or newer; see `make doctor`",
+        in_logs=True,
     ),
     Reason(
         r"[Tt]oo many open files|inotify_init|inotify watch(es)? limit",
         "the inotify limits are too low for another cluster (kind's known issue)",
         "sysctl -w fs.inotify.max_user_instances=512 fs.inotify.max_user_watches=524288",
+        in_logs=True,
     ),
     Reason(
-        r"configured to not run on a host using cgroup v1|kubelet.*cgroup v1",
+        r"configured to not run on a host using cgroup v1",
         "the kubelet refuses cgroup v1 although the configuration allows it",
         "boot the host with cgroup v2, or take an older KUBERNETES_VERSION",
+        in_logs=True,
     ),
     Reason(
         r"loading audit policy file|audit/policy\.yaml: no such file",
         "the audit policy is not in the node: the engine runs on another machine and cannot mount our files",
         "use an engine on this machine (DOCKER_HOST), or a cluster of your own with EXISTING_KUBECONFIG",
+        in_logs=True,
     ),
     Reason(
         r"could not find a log line that matches|container .* is not running",
         "the node's container never booted: its systemd did not come up; this is before any Kubernetes",
         "read the node's log in the evidence; `make doctor` checks cgroups, limits and the engine",
+        quote="-control-plane.log",
     ),
     Reason(
         r"failed to (lock|write|load|export).*(kubeconfig|config file)|failed to get cluster internal kubeconfig",
@@ -89,6 +112,7 @@ REASONS = (
         "kubeadm could not bring up the control plane in time: the machine is too slow or too full, "
         "or an image or flag does not fit this Kubernetes",
         "read the kubelet's log in the evidence; free CPU and memory, run again",
+        quote="-control-plane-journal.log",
     ),
     Reason(
         r"failed to join node with kubeadm",
@@ -100,7 +124,7 @@ REASONS = (
         "this kind does not understand the configuration",
         "use the kind that `make doctor` names, or none on PATH: a suitable one is then fetched",
     ),
-)  # fmt: skip
+)
 
 
 def explain(name: str, seen: str, stage: str, output: str) -> ClusterError:
@@ -114,11 +138,13 @@ def explain(name: str, seen: str, stage: str, output: str) -> ClusterError:
     """
     kept = collect(name, output)
     logs = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(kept.glob("*.log"))]
-    text = "\n".join((seen, output, *logs))
-    reason = next((each for each in REASONS if re.search(each.pattern, text)), None)
+    said = f"{seen}\n{output}"
+    everything = "\n".join((said, *logs))
+    reason = next((each for each in REASONS if re.search(each.pattern, everything if each.in_logs else said)), None)
+    quoted = _end_of(kept, name + reason.quote) if reason and reason.quote else ""
     error = ClusterError(
         f"kind makes the cluster {name}",
-        seen=f"{seen}\nwhile: {stage or 'starting'}\n{_last_words(output)}".strip(),
+        seen=f"{seen}\nwhile: {stage or 'starting'}\n{_last_words(output)}\n{quoted}".strip(),
         cause=reason.cause if reason else "",
         cure=reason.cure if reason else "read the logs in the evidence; `make doctor` checks the machine",
     )
@@ -165,6 +191,16 @@ def _collect_node(folder: Path, node: str) -> None:
 
 def _keep(path: Path, text: str) -> None:
     folders.write_text(path, text.encode()[-LOG_BYTES:].decode(errors="replace"))
+
+
+def _end_of(folder: Path, name: str) -> str:
+    """Return the last lines of a kept log, under its name."""
+    try:
+        lines = (folder / name).read_text(encoding="utf-8", errors="replace").split("\n")
+    except FileNotFoundError:
+        return ""
+    last = [line.strip()[:300] for line in lines if line.strip()][-QUOTED_LINES:]
+    return "\n".join((f"{name}:", *last)) if last else ""
 
 
 def _last_words(output: str) -> str:

@@ -41,6 +41,25 @@ def test_each_known_reason_has_words_of_its_own(
     assert error.message.cure
 
 
+def test_node_that_never_booted_is_quoted(engine: Any) -> None:
+    engine.add_cluster("x")
+    engine.set(node_log="INFO: starting\n\nFailed to create /init.scope control group: Read-only file system\n")
+
+    error = failure.explain("x", "exit code 1", "Preparing nodes", 'could not find a log line that matches "x"')
+
+    assert "x-control-plane.log:" in error.message.seen
+    assert error.message.seen.endswith("control group: Read-only file system")
+
+
+def test_word_in_a_nodes_log_does_not_pass_for_kinds_own(engine: Any) -> None:
+    engine.add_cluster("x")
+    engine.set(node_log='kubelet: "failed to pull image" coredns')
+
+    error = failure.explain("x", "exit code 1", "Starting control-plane", "ERROR: failed to init node with kubeadm")
+
+    assert "kubeadm could not" in error.message.cause
+
+
 @pytest.mark.usefixtures("engine")
 def test_unknown_reason_shows_kinds_own_error_line() -> None:
     error = failure.explain("x", "exit code 1", "", "a\nERROR: something new\nStack Trace:")
