@@ -65,13 +65,18 @@ def _any(obj: Object) -> list[str]:
     return counts + _conditions(status)
 
 
+def conditions(found: Sequence[Object]) -> str:
+    """Return conditions with their reasons, e.g. ``PodScheduled=False Unschedulable (0/3 nodes are available)``."""
+    return ", ".join(f"{c['type']}={c['status']}" + (f" {_reason(c)}" if c.get("reason") else "") for c in found)
+
+
 def _conditions(status: Object) -> list[str]:
     """Return the conditions that are not as they should be, or say that there is none."""
-    conditions = status.get("conditions") or []
-    if not conditions:
+    found = status.get("conditions") or []
+    bad = [c for c in found if c.get("status") != ("False" if c["type"].endswith("Pressure") else "True")]
+    if not found:
         return ["no condition"]
-    bad = [c for c in conditions if c.get("status") != ("False" if c["type"].endswith("Pressure") else "True")]
-    return [f"{c['type']}={c['status']}" + (f" {_reason(c)}" if c.get("reason") else "") for c in bad]
+    return [conditions(bad)] if bad else []
 
 
 def _reason(part: Object) -> str:
