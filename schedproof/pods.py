@@ -54,6 +54,10 @@ class Pod:
         """Return the events about this pod (by uid), oldest first."""
         return events.about(self._api, self.uid, self.namespace)
 
+    def scheduled_events(self) -> list[Object]:
+        """Return the ``Scheduled`` events about this bound pod; waits for the first, which comes right after the binding."""
+        return events.scheduled(self._api, self.uid, self.namespace)
+
     def wait_until_bound(self, deadline: Deadline = BIND) -> str:
         """Wait until a scheduler has bound the pod and return the node's name.
 

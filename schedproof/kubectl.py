@@ -1,0 +1,35 @@
+"""The few claims that are about what kubectl prints; everything else asks the API."""
+
+from __future__ import annotations
+
+from schedproof.cluster.facts import Facts
+from schedproof.command import run
+
+SECONDS = 30.0
+
+
+def table(facts: Facts, *words: str) -> list[dict[str, str]]:
+    """Run kubectl and return the table that it prints, a dict a line, by the words of its header.
+
+    The columns are found by where the header's words begin: cells may be empty or hold spaces.
+
+    Raises:
+        CommandFailed: kubectl failed.
+    """
+    printed = run([facts.kubectl, f"--kubeconfig={facts.kubeconfig}", *words], seconds=SECONDS)
+    header, *lines = printed.stdout.splitlines() or [""]
+    begins = [at for at, letter in enumerate(header) if letter != " " and (at < 2 or header[at - 2 : at] == "  ")]  # noqa: PLR2004 - two spaces part columns
+    ends = [*begins[1:], None]
+    return [
+        {header[begin:end].strip(): line[begin:end].strip() for begin, end in zip(begins, ends, strict=True)}
+        for line in lines
+    ]
+
+
+def event_sources(facts: Facts, namespace: str, reason: str) -> dict[str, list[str]]:
+    """Return what ``kubectl get events -o wide`` shows as SOURCE of the events of a reason: OBJECT to sources."""
+    sources: dict[str, list[str]] = {}
+    for line in table(facts, "get", "events", "--output=wide", f"--namespace={namespace}"):
+        if line.get("REASON") == reason:
+            sources.setdefault(line["OBJECT"], []).append(line["SOURCE"])
+    return sources
