@@ -125,11 +125,20 @@ def _image_remover(target: str) -> Callable[[], None]:
 
 
 def _folders() -> list[Item]:
-    return [
-        Item("folder", str(path), _size(path), lambda path=path: shutil.rmtree(path))  # type: ignore[misc]
-        for path in (folders.cache(), folders.state())
-        if any(path.iterdir())
-    ]
+    removers = {folders.cache(): lambda: shutil.rmtree(folders.cache()), folders.state(): _remove_state}
+    return [Item("folder", str(path), _size(path), remove) for path, remove in removers.items() if any(path.iterdir())]
+
+
+def _remove_state() -> None:
+    """Remove the state folder, unless a cluster remains: without its record it would be nobody's."""
+    if names := [record.name for record in owner.records()]:
+        raise HarnessError(
+            "no cluster of ours remains when the state folder is removed",
+            seen=f"there are records of {', '.join(names)}",
+            cause="a run is using them, or they could not be removed",
+            cure="end the run or start the engine, then `make clean` again",
+        )
+    shutil.rmtree(folders.state())
 
 
 def _size(path: Path) -> str:

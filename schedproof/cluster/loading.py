@@ -86,6 +86,8 @@ def load(image: str, names: Sequence[str], folder: Path) -> str:
     """
     if not names:
         raise ImageError(f"there are nodes to load {image} into", seen="no node container of the cluster exists")
+    if known := _everywhere(image, names):
+        return known
     with (
         progress.step(f"loading {image} into {len(names)} node(s)") as step,
         tempfile.TemporaryDirectory(prefix="load-", dir=folder) as scratch,
@@ -99,6 +101,18 @@ def load(image: str, names: Sequence[str], folder: Path) -> str:
                 done += 1
                 step.advance(done, len(names))
     return digest
+
+
+def _everywhere(image: str, names: Sequence[str]) -> str:
+    """Return the image's id if every node has it already, as on a kept cluster; then nothing need be saved.
+
+    With the containerd store the ids differ although the image is the same: it is then saved and compared by digest.
+    """
+    asked = docker("image", "inspect", "--format", "{{.Id}}", image, check=False)
+    identity = asked.stdout.strip()
+    if asked.code == 0 and all(image_id(name, image) == identity for name in names):
+        return identity
+    return ""
 
 
 def _save(image: str, archive: Path) -> str:

@@ -25,9 +25,9 @@ from schedproof.host.docker import docker
 from schedproof.progress import progress
 from schedproof.settings import Settings
 
-LEAST_KIND = ((37, (0, 33)), (0, (0, 24)))
-"""From which Kubernetes minor version on which kind is needed: kubeadm of 1.37 no longer reads v1beta3, which kind
-writes before v0.33."""
+LEAST_KIND = ((37, (0, 32)), (0, (0, 24)))
+"""From which Kubernetes minor version on which kind is needed: kubeadm 1.37 refuses v1beta3, and kind writes v1beta4
+since v0.32."""
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,48}[a-z0-9])?")
 """kind's rule for names, and short enough for a host name with ``-control-plane`` behind it (63 characters)."""

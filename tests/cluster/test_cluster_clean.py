@@ -71,6 +71,15 @@ def test_without_an_engine_only_folders_are_listed(engine: Any) -> None:
     assert [item.kind for item in clean.items()] == ["folder"]
 
 
+def test_state_folder_stays_while_a_cluster_of_ours_remains(engine: Any, kept: Settings) -> None:
+    cluster = begin(engine, kept)
+
+    (fault,) = clean.remove([item for item in clean.items() if item.kind == "folder"])
+
+    assert f"there are records of {cluster.name}" in fault
+    assert owner.read(cluster.name)
+
+
 KUBECTL = """#!{python} -IS
 import os, sys
 print({version!r} if sys.argv[1] == "version" else {nodes!r})

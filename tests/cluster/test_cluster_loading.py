@@ -57,6 +57,14 @@ def test_node_that_has_the_image_already_is_not_given_it_again(engine: Any, tmp_
 
 
 @pytest.mark.usefixtures("archive")
+def test_image_that_all_nodes_have_is_not_even_saved(engine: Any, tmp_path: Path) -> None:
+    engine.set(loaded=NODES, images={"mine:1": f"sha256:{DIGEST}"})
+
+    assert loading.load("mine:1", NODES, tmp_path) == f"sha256:{DIGEST}"
+    assert not engine.calls("docker", "save")
+
+
+@pytest.mark.usefixtures("archive")
 def test_node_with_another_image_under_the_tag_is_named(
     engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,13 +124,13 @@ def test_removal_that_leaves_a_container_by_kind_is_finished_by_the_engine(engin
     assert engine.calls("docker", "rm")
 
 
-@pytest.mark.parametrize("said", ["kind v0.32.0 go1.24 linux/amd64", "kind is a word"])
+@pytest.mark.parametrize("said", ["kind v0.31.0 go1.24 linux/amd64", "kind is a word"])
 def test_kind_that_is_too_old_or_no_kind_is_refused_before_anything_is_made(
     engine: Any, chosen: Settings, said: str
 ) -> None:
     engine.set(kind_version=said)
 
-    with pytest.raises(ClusterError, match=r"kind is v0\.33\.0 or newer"):
+    with pytest.raises(ClusterError, match=r"kind is v0\.32\.0 or newer"):
         begin(engine, chosen)
 
     assert not engine.calls("kind", "create")
