@@ -55,7 +55,7 @@ class Pod:
         return events.about(self._api, self.uid, self.namespace)
 
     def scheduled_events(self) -> list[Object]:
-        """Return the ``Scheduled`` events about this bound pod; waits for the first, which comes right after the binding."""
+        """Return the ``Scheduled`` events about this bound pod, after waiting for the first one."""
         return events.scheduled(self._api, self.uid, self.namespace)
 
     def wait_until_bound(self, deadline: Deadline = BIND) -> str:
