@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import tenacity
+
 from schedproof.api import Refused
 from schedproof.cluster.node import image_id, run_in_node
 from schedproof.deploy import bundle
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from schedproof.api import Api, Object
     from schedproof.cluster.facts import Facts
 
+LEARN_SECONDS = 5.0
+"""How long the API server may take to learn of a new binding; it takes milliseconds."""
 SECONDS = 10.0
 """Deadline of one question to a scheduler; it answers from memory."""
 
@@ -32,6 +36,38 @@ def readyz(api: Api, pod: Object, port: int) -> str:
         if "readyz check failed" in error.answer:
             return error.answer
         raise
+
+
+def wait_until_allowed(api: Api, account: Object) -> None:
+    """Wait until the API server's authorizer knows that a ServiceAccount may read ``/metrics``.
+
+    It learns of a new binding some milliseconds later; a scheduler that asks before remembers the "no" for ten seconds.
+
+    Raises:
+        ApiError: It still says no after five seconds.
+    """
+    metadata = account["metadata"]
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {
+            "user": f"system:serviceaccount:{metadata['namespace']}:{metadata['name']}",
+            "nonResourceAttributes": {"path": "/metrics", "verb": "get"},
+        },
+    }
+    asking = tenacity.Retrying(
+        retry=tenacity.retry_if_result(lambda allowed: not allowed),
+        stop=tenacity.stop_after_delay(LEARN_SECONDS),
+        wait=tenacity.wait_fixed(0.05),
+    )
+    try:
+        asking(lambda: api.post_raw("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"])
+    except tenacity.RetryError as error:
+        raise ApiError(
+            f"ServiceAccount {metadata['name']} may read /metrics",
+            seen=f"the API server says no, {LEARN_SECONDS:.0f} s after the binding was made",
+            cause="the ClusterRole or its binding in manifests/kubernetes/metrics-reader.yaml is wrong",
+        ) from error
 
 
 def token(api: Api, account: Object) -> str:

@@ -6,9 +6,13 @@ The role is the default scheduler's too, so it is edited, never overwritten: wha
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import tenacity
+
+from schedproof.api import Refused
 from schedproof.errors import ApiError
 
 if TYPE_CHECKING:
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
 
 ROLE = "system:kube-scheduler"
 KIND = "rbac.authorization.k8s.io/v1/ClusterRole"
+
+EDITS = 10
+"""Attempts of one edit; claims that run side by side edit the same role."""
 
 Grant = tuple[str, str, str, str]
 """(group, resource, resourceName or "", verb)."""
@@ -43,33 +50,31 @@ def without_lease(rules: Sequence[dict[str, Any]], name: str) -> list[dict[str, 
     return _changed(rules, remove=name)
 
 
-def allow_lease(api: Api, name: str) -> None:
-    """Add a lease's name to the resourceNames of system:kube-scheduler, if it is not there yet.
+def allow_lease(api: Api, name: str) -> bool:
+    """Add a lease's name to the resourceNames of system:kube-scheduler; return whether it was not there yet.
 
     Raises:
         ApiError: The role has no rule for the default scheduler's lease, or the edit would take a right away.
     """
-    before = _role(api)
-    rules = with_lease(before["rules"], name)
-    if rules == before["rules"]:
-        if not any(grant[2] == name for grant in grants(before)):
+
+    def change(role: Object) -> list[dict[str, Any]]:
+        rules = with_lease(role["rules"], name)
+        if rules == role["rules"] and not any(grant[2] == name for grant in grants(role)):
             raise ApiError(
                 f"the ClusterRole {ROLE} has a rule for the lease kube-scheduler, to which another name can be added",
                 seen="it has none",
                 cure="was the role overwritten? `kubectl get clusterrole system:kube-scheduler -o yaml`",
             )
-        return
-    _write(api, before, rules, kept=grants(before))
+        return rules
+
+    return _edit(api, change, gone="")
 
 
 def forbid_lease(api: Api, name: str) -> bool:
     """Undo :func:`allow_lease`; return whether there was anything to undo. The default scheduler's lease stays."""
-    before = _role(api)
-    rules = without_lease(before["rules"], name) if name != "kube-scheduler" else before["rules"]
-    if rules == before["rules"]:
+    if name == "kube-scheduler":
         return False
-    _write(api, before, rules, kept={grant for grant in grants(before) if grant[2] != name})
-    return True
+    return _edit(api, lambda role: without_lease(role["rules"], name), gone=name)
 
 
 def allowed_leases(api: Api) -> set[str]:
@@ -88,14 +93,29 @@ def _role(api: Api) -> Object:
     return role
 
 
-def _write(api: Api, before: Object, rules: list[dict[str, Any]], *, kept: set[Grant]) -> None:
-    after = {**before, "rules": rules}
-    lost = kept - grants(after)
-    if lost:
-        raise ApiError(f"the edit of {ROLE} takes no right away", seen=f"it would take away {sorted(lost)[:3]}")
-    # With the resourceVersion, an edit by somebody else in between is a conflict instead of a loss.
-    version = before["metadata"]["resourceVersion"]
-    api.patch(KIND, ROLE, {"metadata": {"resourceVersion": version}, "rules": rules})
+def _edit(api: Api, change: Callable[[Object], list[dict[str, Any]]], *, gone: str) -> bool:
+    """Edit the rules so that at most what is about the lease ``gone`` is lost; return whether there was a change."""
+    edits = tenacity.Retrying(
+        retry=tenacity.retry_if_exception(
+            lambda error: isinstance(error, Refused) and error.code == HTTPStatus.CONFLICT
+        ),
+        stop=tenacity.stop_after_attempt(EDITS),
+        reraise=True,
+    )
+    for attempt in edits:
+        with attempt:
+            before = _role(api)
+            rules = change(before)
+            if rules == before["rules"]:
+                return False
+            kept = {grant for grant in grants(before) if not gone or grant[2] != gone}
+            lost = kept - grants({"rules": rules})
+            if lost:
+                raise ApiError(f"the edit of {ROLE} takes no right away", seen=f"it would take away {sorted(lost)[:3]}")
+            # With the resourceVersion, an edit by somebody else in between is a conflict instead of a loss.
+            version = before["metadata"]["resourceVersion"]
+            api.patch(KIND, ROLE, {"metadata": {"resourceVersion": version}, "rules": rules})
+    return True
 
 
 def _changed(rules: Sequence[dict[str, Any]], *, add: str = "", remove: str = "") -> list[dict[str, Any]]:

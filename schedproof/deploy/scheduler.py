@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schedproof import data
 from schedproof.api import Refused
-from schedproof.deploy import bundle, causes, checks, endpoint, roles
+from schedproof.deploy import bundle, causes, checks, endpoint, roles, rollout
 from schedproof.deploy.manifests import load, renamed
 from schedproof.deploy.renaming import CLUSTER_WIDE
 from schedproof.errors import ApiError, SchedproofError, Unreachable, UsageError, WaitTimeout
@@ -21,10 +19,6 @@ from schedproof.watch.wait import wait_until
 if TYPE_CHECKING:
     from schedproof.api import Api, Object
     from schedproof.cluster.facts import Facts
-
-ROLLED = "schedproof.io/rolled"
-"""Label of our pods with a digest of template and configuration: tells new pods from old ones, and a new configuration
-rolls the pods (the kubelet alone would let the old process run on with the old one)."""
 
 DEPLOYMENT, REPLICA_SET, LEASE = "apps/v1/Deployment", "apps/v1/ReplicaSet", "coordination.k8s.io/v1/Lease"
 LOG_LINES = 200
@@ -62,7 +56,7 @@ class Scheduler:
         self.namespace = bundle.namespace(workload)
         self.deployment = str(workload["metadata"]["name"])
         self.lease = bundle.lease(objects)
-        self._digest = _roll(self.objects)
+        self._mark = rollout.mark(self.objects)
         self._granted: str | None = None
         self._reader: list[Object] = []
 
@@ -122,13 +116,13 @@ class Scheduler:
     def _wait_for_pods(self, wanted: int, deadline: Deadline) -> list[Object]:
         pods = wait_until(
             self._api, "Pod", self.namespace,
-            lambda pods: len(pods) == wanted and all(_ready(pod) for pod in pods),
-            deadline=deadline, labels=f"{self.selector},{ROLLED}={self._digest}",
+            lambda pods: len(pods) == wanted and all(rollout.ready(pod) for pod in pods),
+            deadline=deadline, labels=f"{self.selector},{rollout.ROLLED}={self._mark}",
             expected=f"{self._title}: {wanted} of {wanted} pods Ready",
             hopeless=self._hopeless,
         )  # fmt: skip
         wait_until(
-            self._api, DEPLOYMENT, self.namespace, lambda found: any(_rolled_out(obj, wanted) for obj in found),
+            self._api, DEPLOYMENT, self.namespace, lambda found: any(rollout.rolled_out(obj, wanted) for obj in found),
             deadline=deadline, fields=f"metadata.name={self.deployment}",
             expected=f"{self._title}: the rollout is complete",
         )  # fmt: skip
@@ -185,7 +179,7 @@ class Scheduler:
         self._api.delete("Pod", killed["metadata"]["name"], self.namespace, grace=0)
         wait_until(
             self._api, "Pod", self.namespace,
-            lambda pods: any(pod["metadata"]["uid"] != uid and not _ending(pod) for pod in pods)
+            lambda pods: any(pod["metadata"]["uid"] != uid and not rollout.ending(pod) for pod in pods)
             and all(pod["metadata"]["uid"] != uid for pod in pods),
             deadline=deadline, labels=self.selector, expected=f"{self._title}: another Pod in place of the killed one",
         )  # fmt: skip
@@ -193,9 +187,8 @@ class Scheduler:
 
     def allow_lease(self) -> None:
         """Edit the ClusterRole system:kube-scheduler as the first document does, adding its lease's name."""
-        if self.lease is not None and self.lease.own:
+        if self.lease is not None and self.lease.own and roles.allow_lease(self._api, self.lease.name):
             self._granted = self.lease.name
-            roles.allow_lease(self._api, self.lease.name)
 
     def uninstall(self) -> None:
         """Remove its objects, pods, lease and role edit, and see that nothing of it is left.
@@ -230,11 +223,11 @@ class Scheduler:
         for kind in (REPLICA_SET, "Pod"):
             items, _ = self._api.list(kind, self.namespace, labels=self.selector)
             found += [f"{kind.rpartition('/')[2]}/{item['metadata']['name']}" for item in items]
-        if self.lease is not None and self.lease.own:
-            if self._api.get(LEASE, self.lease.name, self.lease.namespace) is not None:
-                found.append(f"Lease/{self.lease.name}")
-            if self.lease.name in roles.allowed_leases(self._api):
-                found.append(f"{self.lease.name} in ClusterRole/{roles.ROLE}")
+        lease = self.lease
+        if lease is not None and lease.own and self._api.get(LEASE, lease.name, lease.namespace) is not None:
+            found.append(f"Lease/{lease.name}")
+        if self._granted is not None and self._granted in roles.allowed_leases(self._api):
+            found.append(f"{self._granted} in ClusterRole/{roles.ROLE}")
         return found
 
     def pods(self) -> list[Object]:
@@ -275,6 +268,7 @@ class Scheduler:
                 self._reader = renamed(load(path), name=self.deployment, namespace=self.namespace, base="my-scheduler")
                 for obj in self._reader:
                     self._api.apply(obj)
+                endpoint.wait_until_allowed(self._api, self._reader[0])
             token = endpoint.token(self._api, self._reader[0])
         return endpoint.metrics(self._pod(), bundle.port(self._box), token)
 
@@ -287,7 +281,7 @@ class Scheduler:
         pods = self.pods()
         log = self.logs() + "\n" + (self.logs(previous=True) if causes.stuck(pods) else "")
         unserved = causes.unserved(self.name, self.served)
-        if unserved and pods and all(_ready(pod) for pod in pods):
+        if unserved and pods and all(rollout.ready(pod) for pod in pods):
             return unserved
         likely = causes.likely(pods, log, self.findings(), wanted=self._replicas(), refused=self._not_created())
         return likely or unserved
@@ -303,7 +297,7 @@ class Scheduler:
     def _summary(self) -> list[str]:
         pods = self.pods()
         lines = [f"{self._title} serves {', '.join(self.served)}; {self._replicas()} replicas wanted"]
-        lines += [_described(pod) for pod in pods[:3]] or ["no Pod"]
+        lines += [rollout.described(pod) for pod in pods[:3]] or ["no Pod"]
         return lines + [f"log: {line[:240]}" for line in causes.telling(self.logs(), 3)]
 
     def _hopeless(self, pods: list[Object]) -> str | None:
@@ -327,7 +321,7 @@ class Scheduler:
 
     def _pod(self) -> Object:
         """Return the Pod to talk to: a ready one before one that is not, never one that is being deleted."""
-        pods = sorted((pod for pod in self.pods() if not _ending(pod)), key=lambda pod: not _ready(pod))
+        pods = sorted((pod for pod in self.pods() if not rollout.ending(pod)), key=lambda pod: not rollout.ready(pod))
         if not pods:
             raise ApiError(f"{self._title} has a Pod", seen="it has none", cure=self.cause())
         return pods[0]
@@ -350,53 +344,9 @@ class Scheduler:
         return bundle.scheduler_container(self._workload) or {"name": ""}
 
 
-def _roll(objects: list[Object]) -> str:
-    """Label the workload's pods with the digest of their template and of the bundle's ConfigMaps, and return it."""
-    workload = bundle.workload(objects)
-    if workload is None:
-        return ""
-    template = workload["spec"]["template"]
-    told = [template, *(obj for obj in objects if obj["kind"] == "ConfigMap")]
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
-    template.setdefault("metadata", {}).setdefault("labels", {})[ROLLED] = digest
-    return digest
-
-
 def _kind(obj: Object) -> str:
     return f"{obj['apiVersion']}/{obj['kind']}"
 
 
 def _where(obj: Object) -> str:
     return str(obj["metadata"].get("namespace") or "")
-
-
-def _ending(pod: Object) -> bool:
-    return bool(pod["metadata"].get("deletionTimestamp"))
-
-
-def _ready(pod: Object) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return not _ending(pod) and any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
-
-
-def _rolled_out(deployment: Object, wanted: int) -> bool:
-    status: dict[str, Any] = deployment.get("status") or {}
-    return bool(
-        status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0)
-        and status.get("replicas", 0) == status.get("updatedReplicas", 0) == status.get("readyReplicas", 0) == wanted
-    )
-
-
-def _described(pod: Object) -> str:
-    status = pod.get("status") or {}
-    statuses = status.get("containerStatuses") or []
-    restarts = sum(one.get("restartCount", 0) for one in statuses)
-    held = causes.stuck([pod])
-    parts = [
-        f"Pod {pod['metadata']['name']}",
-        f"on {(pod.get('spec') or {}).get('nodeName') or 'no node'}",
-        "being deleted" if _ending(pod) else str(status.get("phase", "")),
-        "ready" if _ready(pod) else "not ready",
-        f"{restarts} restarts",
-    ]
-    return ", ".join(parts) + (f"; {held.reason}: {held.said}"[:240] if held else "")

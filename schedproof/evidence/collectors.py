@@ -73,9 +73,16 @@ def pods(scene: Scene) -> Files:
 
 
 def events(scene: Scene) -> Files:
-    """Keep the events of the claim's namespaces, and of the schedulers' own, in order of time."""
-    places = dict.fromkeys([*scene.namespaces, *(scheduler.namespace for scheduler in scene.schedulers)])
-    found = [event for namespace in places for event in scene.api.list("Event", namespace)[0]]
+    """Keep the events of the claim's namespaces, and those about its schedulers elsewhere, in order of time."""
+    found = [event for namespace in scene.namespaces for event in scene.api.list("Event", namespace)[0]]
+    for scheduler in scene.schedulers:
+        if scheduler.namespace not in scene.namespaces:
+            about = (scheduler.deployment, f"{scheduler.deployment}-")
+            found += [
+                event
+                for event in scene.api.list("Event", scheduler.namespace)[0]
+                if _about(event) == about[0] or _about(event).startswith(about[1])
+            ]
     lines = [_event_line(event) for event in sorted(found, key=_event_time)]
     return {"events.txt": "\n".join(lines) + "\n"}
 
@@ -104,6 +111,7 @@ def second_schedulers(scene: Scene) -> Files:
     """Keep state, logs (also of the container before a restart), configuration and manifests of each scheduler."""
     files: Files = {}
     for scheduler in scene.schedulers:
+        deployed = scene.api.get("apps/v1/Deployment", scheduler.deployment, scheduler.namespace)
         files |= {
             f"scheduler-{scheduler.name}.state.txt": scheduler.state() + "\n",
             f"scheduler-{scheduler.name}.log": scheduler.logs(lines=LOG_LINES),
@@ -112,6 +120,7 @@ def second_schedulers(scene: Scene) -> Files:
                 config.config_map["data"][config.key] for config in bundle.configs(scheduler.objects)
             ),
             f"scheduler-{scheduler.name}.manifests.yaml": _yaml(scheduler.objects),
+            f"scheduler-{scheduler.name}.deployment.yaml": _yaml([deployed] if deployed else []),
         }
     return files
 
@@ -178,11 +187,17 @@ COLLECTORS: tuple[Callable[[Scene], Files], ...] = (
 
 
 def _yaml(found: Iterable[Object]) -> str:
-    return yaml.safe_dump_all((redacted_object(obj) for obj in found), sort_keys=False, default_flow_style=False)
+    # The items of a list carry apiVersion and kind last; a reader looks for them first.
+    ordered = ({key: obj[key] for key in ("apiVersion", "kind") if key in obj} | redacted_object(obj) for obj in found)
+    return yaml.safe_dump_all(ordered, sort_keys=False, default_flow_style=False)
 
 
 def _once(found: Iterable[Object]) -> list[Object]:
     return list({obj["metadata"].get("uid", id(obj)): obj for obj in found}.values())
+
+
+def _about(event: Object) -> str:
+    return str((event.get("involvedObject") or {}).get("name") or "")
 
 
 def _event_time(event: Object) -> str:

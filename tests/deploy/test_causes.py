@@ -99,6 +99,18 @@ def test_a_container_that_may_still_run_is_not_stuck(status: dict[str, Any]) -> 
     assert causes.stuck([pod(**status)]) is None
 
 
+def test_of_a_log_the_last_errors_are_told_once_each_without_time_and_place() -> None:
+    log = (
+        "==> pod <==\nI1201 16:00:00.1       1 server.go:10] Starting\n"
+        'E1201 16:00:00.2       1 reflector.go:227] "Failed to watch" err="failed to list \\"x\\""\n'
+        "E1201 16:00:00.3       1 options.go:205] The manifest file is empty, ignoring.\n"
+        'E1201 16:00:00.4       1 reflector.go:227] "Failed to watch" err="failed to list y"\n'
+        'E1201 16:00:00.5       1 reflector.go:227] "Failed to watch" err="failed to list \\"x\\""\n'
+    )
+    assert causes.telling(log, 3) == ["failed to list y", 'failed to list "x"']
+    assert causes.telling("==> pod <==\nI1201 16:00:00.1       1 server.go:10] Starting\n", 3) == ["Starting"]
+
+
 FINDING = Finding("probe", "Deployment/x", "its probe asks by HTTP", "ask by HTTPS")
 RUNNING = pod(state={"running": {}})
 

@@ -53,6 +53,12 @@ FAULTS: dict[str, tuple[Callable[[Objects], Any], str, str]] = {
         lambda o: config(o, profiles=[{"schedulerName": "default-scheduler"}]), "rival", "is named default-scheduler",
     ),
     "the system's role overwritten": (own_system_role, "system-role", "take rights away"),
+    "a ConfigMap that nobody brings": (
+        lambda o: o.remove(one(o, "ConfigMap")), "missing-reference", "the ConfigMap my-scheduler-config",
+    ),
+    "a ServiceAccount that nobody brings": (
+        lambda o: o.remove(one(o, "ServiceAccount")), "missing-reference", "no Pod of it is created",
+    ),
     "no ServiceAccount": (without_account, "default-account", "refused everything"),
     "cluster-admin": (
         lambda o: one(o, "ClusterRoleBinding")["roleRef"].update(name="cluster-admin"), "cluster-admin", "proved",

@@ -54,6 +54,34 @@ def test_a_manifest_that_asks_for_another_image_on_purpose_is_not_compared() -> 
     endpoint.check_image(pod("sha256:bbb"), WORKLOAD, dataclasses.replace(FACTS, scheduler_image="other:1"))
 
 
+class Authorizer:
+    """An API server that learns of the binding when it is asked for the third time, or never."""
+
+    def __init__(self, answers: list[bool]) -> None:
+        self.answers = answers
+
+    def post_raw(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        assert path.endswith("/subjectaccessreviews")
+        assert body["spec"]["user"] == "system:serviceaccount:n:reader"
+        return {"status": {"allowed": self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]}}
+
+
+ACCOUNT = {"metadata": {"name": "reader", "namespace": "n"}}
+
+
+def test_a_new_binding_is_awaited_before_the_scheduler_can_remember_a_no() -> None:
+    api: Any = Authorizer([False, False, True])
+    endpoint.wait_until_allowed(api, ACCOUNT)
+    assert api.answers == [True]
+
+
+def test_a_binding_that_grants_nothing_is_an_api_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "LEARN_SECONDS", 0.1)
+    api: Any = Authorizer([False])
+    with pytest.raises(ApiError, match="metrics-reader"):
+        endpoint.wait_until_allowed(api, ACCOUNT)
+
+
 def test_metrics_are_asked_for_in_the_node_and_the_token_is_in_no_argument(fake: Any, tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     docker = fake("docker", f"open({str(heard)!r}, 'w').write(sys.stdin.read()); print('a 1\\nb 2\\n200', end='')")

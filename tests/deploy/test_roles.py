@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from schedproof.api import Refused
 from schedproof.deploy import roles
 from schedproof.errors import ApiError
 
@@ -27,7 +28,7 @@ class Cluster:
 
     def __init__(self, role: dict[str, Any] | None = None) -> None:
         self.role = copy.deepcopy(role or ROLE)
-        self.edits = 0
+        self.edits = self.rivals = 0
 
     def get(self, kind: str, name: str, namespace: str = "") -> dict[str, Any]:
         assert (kind, name, namespace) == ("rbac.authorization.k8s.io/v1/ClusterRole", "system:kube-scheduler", "")
@@ -36,6 +37,10 @@ class Cluster:
     def patch(self, kind: str, name: str, change: dict[str, Any], namespace: str = "") -> dict[str, Any]:
         assert (kind, name, namespace) == ("rbac.authorization.k8s.io/v1/ClusterRole", "system:kube-scheduler", "")
         assert change["metadata"]["resourceVersion"] == self.role["metadata"]["resourceVersion"]
+        if self.rivals:
+            self.rivals -= 1
+            self.role["rules"] = roles.with_lease(self.role["rules"], f"rival-{self.rivals}")
+            raise Refused("PATCH", 409, "the object has been modified", reason="Conflict")
         self.role["rules"] = change["rules"]
         self.edits += 1
         return self.role
@@ -65,10 +70,22 @@ def test_undoing_the_edit_restores_the_role(cluster: Any) -> None:
 
 
 def test_an_edit_that_is_there_already_is_not_made_again(cluster: Any) -> None:
-    roles.allow_lease(cluster, "a")
-    roles.allow_lease(cluster, "a")
+    assert roles.allow_lease(cluster, "a")
+    assert not roles.allow_lease(cluster, "a")
     assert cluster.edits == 1
     assert not roles.forbid_lease(cluster, "never-there")
+
+
+def test_an_edit_by_somebody_else_in_between_is_not_lost(cluster: Any) -> None:
+    cluster.rivals = 2
+    assert roles.allow_lease(cluster, "a")
+    assert roles.allowed_leases(cluster) == {"kube-scheduler", "rival-0", "rival-1", "a"}
+
+
+def test_edits_that_always_meet_another_one_end(cluster: Any) -> None:
+    cluster.rivals = 100
+    with pytest.raises(Refused, match="has been modified"):
+        roles.allow_lease(cluster, "a")
 
 
 def test_the_default_schedulers_lease_is_never_taken_away(cluster: Any) -> None:
