@@ -9,15 +9,13 @@ from pathlib import Path
 
 from schedproof import folders
 from schedproof.cluster import network, owner
+from schedproof.cluster.kind import IMAGES
 from schedproof.cluster.kind import remove as remove_cluster
 from schedproof.cluster.node import CLUSTER_LABEL, nodes
 from schedproof.cluster.sweep import end_creation
 from schedproof.command import CommandFailed
 from schedproof.errors import HarnessError
 from schedproof.host.docker import docker
-
-IMAGES = "schedproof/*"
-"""Every image that we build or tag begins so."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def _cluster_remover(record: owner.Record) -> Callable[[], None]:
             raise HarnessError(f"the cluster {record.name} is not in use", seen="a run has begun to use it")
         try:
             end_creation(record)
-            remove_cluster(record.name, Path(record.kind), record.folder / "kubeconfig")
+            remove_cluster(record)
             ownership.forget()
         finally:
             ownership.release()
@@ -102,7 +100,7 @@ def _remove_network() -> None:
 
 def _images() -> list[Item]:
     listed = docker(
-        "images", "--filter", f"reference={IMAGES}", "--format", "{{.Repository}}:{{.Tag}}\t{{.ID}}\t{{.Size}}"
+        "images", "--filter", f"reference={IMAGES}*", "--format", "{{.Repository}}:{{.Tag}}\t{{.ID}}\t{{.Size}}"
     )
     found = []
     for line in listed.stdout.splitlines():

@@ -35,6 +35,9 @@ DELETE_SECONDS = 120.0
 SETTLE_LOOKS, SETTLE_SECONDS = 3, 0.5
 """After a creation that was broken off the engine may still start a container that it was asked for: look again."""
 
+IMAGES = "schedproof/"
+"""Every image that we build or tag begins so."""
+
 ENVIRONMENT = {"KIND_EXPERIMENTAL_PROVIDER": "docker"}
 """A user's podman or nerdctl setting must not send kind to another engine than ours."""
 
@@ -240,22 +243,27 @@ class Cluster(KindCluster):
         """
         with shielded():
             self._ownership.phase("deleting")
-            remove(self.name, self.kind_path, self.kubeconfig_path, settle=settle)
+            remove(self.record, settle=settle)
             self._ownership.forget()
             self._ownership.release()
 
 
-def remove(name: str, kind: Path, kubeconfig: Path, *, settle: bool = False) -> None:
-    """Remove a cluster's containers by kind, and by the engine where kind is gone or fails.
+def remove(record: Record, *, settle: bool = False) -> None:
+    """Remove a cluster's containers by kind, and by the engine where kind is gone or fails; its files stay.
+
+    Args:
+        record: The cluster.
+        settle: Look again for containers that the engine was still starting.
 
     Raises:
         ClusterError: Containers remain.
     """
+    name = record.name
     fault = ""
     with progress.step(f"removing the cluster {name}"):
         try:
             run(
-                [kind, "delete", "cluster", "--name", name, "--kubeconfig", kubeconfig],
+                [record.kind, "delete", "cluster", "--name", name, "--kubeconfig", record.folder / "kubeconfig"],
                 seconds=DELETE_SECONDS,
                 env=ENVIRONMENT,
             )
@@ -272,6 +280,15 @@ def remove(name: str, kind: Path, kubeconfig: Path, *, settle: bool = False) -> 
                 cause="the engine could not remove them",
                 cure=f"docker rm --force --volumes {' '.join(names)}; the next run tries again too",
             )
+        _drop_untagged(record)
+
+
+def _drop_untagged(record: Record) -> None:
+    """Remove the node image if it is one that we built and that has lost its name to a newer build: 1 GB for nobody."""
+    if record.node_image.startswith(IMAGES):
+        tags = docker("image", "inspect", "--format", "{{len .RepoTags}}", record.node_image_id, check=False)
+        if tags.stdout.strip() == "0":
+            docker("rmi", record.node_image_id, seconds=DELETE_SECONDS, check=False)
 
 
 def _containers(name: str) -> list[str]:

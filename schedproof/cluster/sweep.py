@@ -45,7 +45,7 @@ def _remove_dead(ownership: owner.Ownership) -> bool:
     progress.line(f"  the run with process id {record.pid} left the cluster {record.name}: removing it")
     with shielded():
         end_creation(record)
-        remove(record.name, Path(record.kind), record.folder / "kubeconfig")
+        remove(record)
         ownership.forget()
     return True
 

@@ -115,7 +115,7 @@ def docker(argv: list[str], state: State, now: dict[str, Any], drain: Callable[[
         "version": lambda: "26.1.5",
         "save": lambda: _copy(now["archive"], argv[argv.index("--output") + 1]),
         "rm": lambda: state.drop("name", argv[1:]),
-        "rmi": lambda: str(state.change(lambda state: state["images"].pop(argv[-1])) and ""),
+        "rmi": lambda: str(state.change(lambda state: state["images"].pop(argv[-1], None)) and ""),
     }
     return answers[argv[0]]()
 
@@ -145,6 +145,8 @@ def _inspect(argv: list[str], now: dict[str, Any]) -> str:
 
 
 def _image(argv: list[str], now: dict[str, Any]) -> str:
+    if "{{len .RepoTags}}" in argv:
+        return str(list(now["images"].values()).count(argv[-1]))
     if argv[-1] not in now["images"]:
         fail("Error: No such image: " + argv[-1])
     return "linux/amd64" if "Architecture" in " ".join(argv) else str(now["images"][argv[-1]])

@@ -39,6 +39,19 @@ def test_clean_removes_the_kept_cluster_network_images_and_folders_and_nothing_o
     assert not (folders.cache() / "program").exists()
 
 
+@pytest.mark.parametrize("rebuilt", [False, True])
+def test_node_image_that_lost_its_name_to_a_newer_build_goes_with_its_cluster(
+    engine: Any, kept: Settings, *, rebuilt: bool
+) -> None:
+    cluster = begin(engine, kept)
+    if rebuilt:
+        engine.set(images={NODE_IMAGE: "sha256:newer"})
+    cluster.delete()
+
+    removed = [call[1] for call in engine.calls("docker", "rmi")]
+    assert removed == ([cluster.record.node_image_id] if rebuilt else [])
+
+
 def test_cluster_of_a_live_run_is_not_listed(engine: Any, kept: Settings) -> None:
     cluster = begin(engine, kept)
     assert "cluster" not in [item.kind for item in clean.items()]
