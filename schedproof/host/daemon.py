@@ -197,15 +197,20 @@ def last_lines(log: Path) -> str:
 
 
 def _did_not_come_up(seen: str, log: str) -> EngineError:
+    # Its log has harmless warnings of every kind; the reason is in the line with which it gave up.
+    gave_up = [line for line in log.lower().splitlines() if "failed to start" in line] or [log.lower()]
     for words, cause, cure in (
         ("no space left on device", "the disk is full", "free space"),
-        ("iptables", "the kernel or its iptables refuse dockerd", "run where root may change the firewall"),
-        ("operation not permitted", "root of this machine may not do what an engine must",
-         "run on a virtual machine, or give this container --privileged"),
+        ("daemon.json", "/etc/docker/daemon.json is wrong", "mend that file"),
         ("is still running", "another dockerd is running here", "end it, or let it answer"),
-        ("unable to configure the daemon", "/etc/docker/daemon.json is wrong", "mend that file"),
-    ):  # fmt: skip
-        if words in log.lower():
+        ("iptables", "the kernel or its iptables refuse dockerd", "run where root may change the firewall"),
+        (
+            "not permitted",
+            "root may not do here what an engine must",
+            "use a virtual machine, or a container with --privileged",
+        ),
+    ):
+        if words in gave_up[-1]:
             return EngineError("the container engine comes up", seen=f"{seen}\n{log}", cause=cause, cure=cure)
     return EngineError("the container engine comes up", seen=f"{seen}\n{log}", cure="mend what its log says, run again")
 

@@ -22,8 +22,8 @@ def ours(machine: Machine | None = None) -> list[str]:
     if noted.packages:
         lines.append(f"packages {' '.join(noted.packages)}")
     lines += [f"file {here.path(place)}" for place in noted.files if here.path(place).exists()]
-    if noted.data and here.path(noted.data.lstrip("/")).exists():
-        lines.append(f"folder {noted.data} (images, containers and volumes of that engine)")
+    if noted.data and here.path(noted.data).exists():
+        lines.append(f"folder {here.path(noted.data)} (images, containers and volumes of that engine)")
     return lines
 
 
@@ -85,7 +85,7 @@ def remove_ours(machine: Machine | None = None, *, data: bool = True) -> list[st
 
 
 def _remove_data(machine: Machine, place: str) -> list[str]:
-    folder = machine.path(place.lstrip("/"))
+    folder = machine.path(place)
     if not folder.exists():
         return []
     # A killed dockerd leaves its mounts, its own folder's bind mount among them; the innermost go first.

@@ -22,6 +22,9 @@ NEXT_SUITE = "trixie"
 SOURCES = f"etc/apt/sources.list.d/schedproof-{NEXT_SUITE}.sources"
 PIN = f"etc/apt/preferences.d/schedproof-{NEXT_SUITE}"
 
+DATA = "var/lib/docker"
+"""Where an engine keeps images, containers and volumes unless told otherwise."""
+
 BY_HAND = "install Docker by hand (https://docs.docker.com/engine/install), start it, then run again"
 
 _OURS = "# Made by schedproof, for docker.io and containerd alone; `make clean` removes it."
@@ -92,13 +95,13 @@ def install(chosen: Recipe, machine: Machine, said: Callable[[str], None] = prog
     Raises:
         EngineError: apt refused; the message has its words.
     """
-    data = machine.path("var/lib/docker")
+    data = machine.path(DATA)
     before = record.read()
     noted = before.model_copy(deep=True)
     with progress.step(f"container engine: {', '.join(chosen.packages)}") as step:
         noted.files = sorted({*noted.files, *(place for place, _ in chosen.files)})
         if not data.exists():
-            noted.data = str(data)
+            noted.data = DATA
         record.write(noted)
         for place, text in chosen.files:
             folders.write_text(machine.path(place), text)

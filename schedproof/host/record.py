@@ -31,8 +31,8 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     packages: list[str] = Field(default_factory=list, description="packages that were not there before")
-    files: list[str] = Field(default_factory=list, description="files below /etc/apt")
-    data: str = Field(default="", description="the engine's folder, if it was made by the engine that we installed")
+    files: list[str] = Field(default_factory=list, description="files that we made, below the root")
+    data: str = Field(default="", description="folder that only the engine that we installed has filled")
     started: Started | None = None
 
     @property

@@ -37,7 +37,8 @@ class Sight:
         engine: The engine that answered.
         trouble: Why none did.
         registry: Whether the image registry can be reached; None where the engine pulls through a mirror or a proxy.
-        warm: Whether an earlier run left a node image and a kube-scheduler that will do.
+        warm: Whether an earlier run left a node image and a kube-scheduler that will do; where no
+            engine can be asked, the scheduler alone decides.
     """
 
     settings: Settings
@@ -55,16 +56,17 @@ class Sight:
         return bool(forced & {"build", "module"}) or (self.registry is False and not self.warm)
 
 
-def look(settings: Settings, machine: Machine, *, mend: bool = False, seconds: float = ANSWER) -> Sight:
-    """Gather the facts; what does not come within ``seconds`` counts as no."""
+def look(settings: Settings, machine: Machine, *, mend: bool = False) -> Sight:
+    """Gather the facts; what does not come within :data:`ANSWER` counts as no."""
+    seconds = ANSWER
     seen = side_by_side(
         {"engine": lambda: _engine(settings, seconds), "registry": lambda: _reachable(seconds)}, seconds
     )
-    silent = EngineUnreachable("silent", f"no answer within {seconds:.0f} s"), False
+    silent = EngineUnreachable("silent", f"no answer within {seconds:.0f} s"), _scheduler_is_here(settings)
     engine, warm = seen["engine"] if isinstance(seen["engine"], tuple) else silent
     reachable: bool | None = bool(seen["registry"])
     if isinstance(engine, EngineError):
-        return Sight(settings, machine, mend, trouble=engine, registry=reachable)
+        return Sight(settings, machine, mend, trouble=engine, registry=reachable, warm=warm)
     if not reachable and engine.mirrors:
         reachable = None
     return Sight(settings, machine, mend, engine=engine, registry=reachable, warm=warm)
@@ -90,24 +92,29 @@ def side_by_side(jobs: Mapping[str, Callable[[], T]], seconds: float) -> dict[st
 def _engine(settings: Settings, seconds: float) -> tuple[Engine | EngineError, bool]:
     try:
         engine = probe(seconds)
-        return engine, _warm(settings)
+        return engine, _scheduler_is_here(settings) and _node_image_is_here(settings)
     except EngineError as error:
-        return error, False
+        return error, _scheduler_is_here(settings)
 
 
-def _warm(settings: Settings) -> bool:
+def _node_image_is_here(settings: Settings) -> bool:
     from schedproof.images.node import KIND_PINNED
     from schedproof.images.node_build import tag
+
+    images = [settings.node_image, KIND_PINNED, tag(settings.kubernetes_version or DEFAULT_KUBERNETES)]
+    # It complains about those that are not there and prints those that are.
+    asked = docker("image", "inspect", "--format", "{{.Id}}", *(image for image in images if image), check=False)
+    return bool(asked.stdout.strip())
+
+
+def _scheduler_is_here(settings: Settings) -> bool:
     from schedproof.programs.cache import shelf
     from schedproof.programs.table import KUBERNETES
 
-    version = settings.kubernetes_version or DEFAULT_KUBERNETES
-    images = [image for image in (settings.node_image, KIND_PINNED, tag(version)) if image]
-    # It complains about those that are not there and prints those that are.
-    there = docker("image", "inspect", "--format", "{{.Id}}", *images, check=False).stdout.strip()
-    scheduler = settings.scheduler_version or version
-    given = settings.scheduler_image or settings.scheduler_binary or settings.scheduler_dockerfile
-    return bool(there) and (bool(given) or (shelf(KUBERNETES.name, scheduler) / "kube-scheduler").exists())
+    if settings.scheduler_image or settings.scheduler_binary or settings.scheduler_dockerfile:
+        return True
+    version = settings.scheduler_version or settings.kubernetes_version or DEFAULT_KUBERNETES
+    return (shelf(KUBERNETES.name, version) / "kube-scheduler").exists()
 
 
 def _reachable(seconds: float) -> bool:
