@@ -6,18 +6,16 @@ any error of ours: that is written down in place of its files, and never hides t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
-from schedproof.binder.entries import Binding, Entry
-from schedproof.cluster.config import AUDIT_LOG
-from schedproof.cluster.node import run_in_node
+from schedproof.binder.entries import Binding, LeaseUpdate, NotAnEntry, StatusPatch, parse
 from schedproof.command import run
 from schedproof.deploy import bundle
-from schedproof.errors import ClusterError
 from schedproof.evidence.redaction import redacted_object
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from schedproof.cluster.facts import Facts
     from schedproof.deploy.scheduler import Scheduler
 
-KUBECTL_SECONDS, NODE_SECONDS = 10.0, 8.0
+KUBECTL_SECONDS = 10.0
 LOG_LINES = 1500
 SYSTEM = "kube-system"
 DESCRIBED = (
@@ -38,8 +36,8 @@ DESCRIBED = (
 class Audit(Protocol):
     """What is asked of the audit log."""
 
-    def entries(self) -> Iterable[Entry]:
-        """Return its entries so far, oldest first."""
+    def entries(self) -> Iterable[Mapping[str, Any]]:
+        """Return its events as they stand in it, oldest first."""
 
 
 @dataclass(frozen=True)
@@ -143,45 +141,47 @@ def leases(scene: Scene) -> Files:
 
 
 def audit(scene: Scene) -> Files:
-    """Keep the audit log's lines of the claim's namespaces, of its pods' uids and of its schedulers' identities."""
-    if not scene.facts.audit:
-        return {"audit.jsonl": "This cluster's audit log cannot be read.\n"}
-    pods_of = [pod for namespace in scene.namespaces for pod in scene.api.list("Pod", namespace)[0]]
-    words = [f'"namespace":"{namespace}"' for namespace in scene.namespaces]
-    words += [pod["metadata"]["uid"] for pod in pods_of]
-    words += [f'"{scheduler.identity}"' for scheduler in scene.schedulers]
-    text = ""
-    for node in scene.facts.control_planes:
-        # Fixed strings from standard input: no name is ever taken for a pattern. No match is exit code 1.
-        found = run_in_node(
-            node,
-            ["grep", "--no-filename", "--fixed-strings", "--file=-", AUDIT_LOG],
-            stdin="\n".join(words) + "\n",
-            seconds=NODE_SECONDS,
-            check=False,
-        )
-        if found.code > 1:
-            raise ClusterError(f"{AUDIT_LOG} of {node} can be read", seen=found.stderr.strip())
-        text += found.stdout
-    return {"audit.jsonl": text}
+    """Keep the audit log's lines of the claim's namespaces, its pods' uids and its schedulers' identities.
 
-
-def bindings(scene: Scene) -> Files:
-    """Keep who bound (or tried to bind) the claim's pods, one line each, as the audit log tells it."""
+    Also, in one line each, what of it is about binding, conditions and leases.
+    """
     if scene.audit is None:
-        return {}
-    lines = [
-        f"{entry.received.isoformat()}  {entry.verb}  {entry.namespace}/{entry.name} uid={entry.uid}  "
-        f"{f'to {entry.node}' if isinstance(entry, Binding) else ' '.join(getattr(entry, 'conditions', ()))}  "
-        f"by {entry.who}  {entry.code} {entry.answer}".strip()
-        for entry in scene.audit.entries()
-        if entry.namespace in scene.namespaces
-    ]
-    return {"bindings.txt": "\n".join(lines) + "\n"}
+        return {"audit.jsonl": "This cluster's audit log cannot be read.\n"}
+    uids = {pod["metadata"]["uid"] for namespace in scene.namespaces for pod in scene.api.list("Pod", namespace)[0]}
+    identities = {scheduler.identity for scheduler in scene.schedulers}
+    lines = []
+    for entry in scene.audit.entries():
+        about = entry.get("objectRef") or {}
+        user = (entry.get("user") or {}).get("username")
+        if about.get("namespace") in scene.namespaces or about.get("uid") in uids or user in identities:
+            lines.append(json.dumps(entry))
+    return {"audit.jsonl": "\n".join(lines) + "\n", "audit.txt": "".join(_told(line) for line in lines)}
+
+
+def _told(line: str) -> str:
+    """Return an audit line as a reader wants it; empty when it is not about scheduling."""
+    try:
+        entry = parse(line)
+    except NotAnEntry:
+        return ""
+    if entry is None:
+        return ""
+    what = f"to {entry.node}" if isinstance(entry, Binding) else ""
+    what += " ".join(entry.conditions) if isinstance(entry, StatusPatch) else ""
+    what += f"holder {entry.holder}" if isinstance(entry, LeaseUpdate) else ""
+    parts = (
+        entry.received.isoformat(),
+        type(entry).__name__,
+        f"{entry.namespace}/{entry.name} uid={entry.uid}",
+        what,
+        f"by {entry.who}",
+        f"{entry.code} {entry.answer}",
+    )
+    return "  ".join(part for part in parts if part).rstrip() + "\n"
 
 
 COLLECTORS: tuple[Callable[[Scene], Files], ...] = (
-    pods, events, bindings, second_schedulers, audit, default_scheduler, leases, objects, events_wide,
+    pods, events, second_schedulers, audit, default_scheduler, leases, objects, events_wide,
 )  # fmt: skip
 """All of them, the most telling first: when a claim's evidence grows too large, the last are cut."""
 

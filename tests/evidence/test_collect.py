@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from schedproof.binder.entries import Binding, Entry, StatusPatch
-from schedproof.cluster.config import AUDIT_LOG
 from schedproof.cluster.facts import Facts
 from schedproof.command import Completed
 from schedproof.errors import ApiError
@@ -30,8 +27,7 @@ CANARIES = {
     "second_schedulers": "canary-second-scheduler-log",
     "default_scheduler": "canary-default-scheduler-log",
     "leases": "canary-lease-holder",
-    "audit": "canary-audit-line",
-    "bindings": "canary-binder",
+    "audit": "canary-audit-id",
     "nodes": "canary-kubelet-journal",
 }
 """One text for each collector that nothing else writes."""
@@ -39,7 +35,8 @@ CANARIES = {
 MORE = (
     "canary-previous-log", "canary-config-profile", "canary-second-scheduler-state", "--canary-default-flag",
     "canary-event-of-the-scheduler", "canary-deployment-status", "to canary-node", "PodScheduled=canary",
-    "canary-scheduler-pod", "canary-containerd-journal",
+    "holder canary-of-a-lease", "canary-scheduler-pod", "canary-containerd-journal", "canary-by-uid",
+    "canary-by-identity",
 )  # fmt: skip
 """What must be there as well."""
 
@@ -116,35 +113,40 @@ class Second:
         return "canary-second-scheduler-state"
 
 
-def entry(**fields: Any) -> dict[str, Any]:
-    when = datetime(2026, 12, 1, 10, 0, tzinfo=UTC)
-    common = {
-        "received": when, "time": when, "user": "canary-binder", "process": "", "agent": "", "verb": "create",
-        "code": 201, "answer": "", "namespace": "claim", "name": "pod3", "uid": "u",
-    }  # fmt: skip
-    return common | fields
+def entry(resource: str, verb: str, note: str = "", **fields: Any) -> dict[str, Any]:
+    kind, _, subresource = resource.partition("/")
+    about = {"resource": kind, "subresource": subresource, "namespace": "claim", "name": "pod3", "uid": "u"}
+    about |= fields.pop("about", {})
+    return {
+        "kind": "Event", "auditID": f"canary-{note}", "stage": "ResponseComplete", "verb": verb, "objectRef": about,
+        "requestReceivedTimestamp": "2026-12-01T10:00:00.000001Z", "stageTimestamp": "2026-12-01T10:00:00.000002Z",
+        "user": {"username": "u"}, "responseStatus": {"code": 201},
+    } | fields  # fmt: skip
 
 
 class Audit:
     """An audit log with entries of the claim and of others."""
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[dict[str, Any]]:
         return [
-            Binding(**entry(), node="canary-node"),
-            StatusPatch(**entry(verb="patch"), conditions=("PodScheduled=canary",)),
-            Binding(**entry(namespace="another", user="somebody-else"), node="n"),
-        ]
+            entry("pods/binding", "create", "audit-id", requestObject={"target": {"name": "canary-node"}}),
+            entry("pods/status", "patch", requestObject={
+                "status": {"conditions": [{"type": "PodScheduled", "status": "canary"}]}}),
+            entry("leases", "update", requestObject={"spec": {"holderIdentity": "canary-of-a-lease"}}),
+            entry("nodes", "get", "by-uid", about={"namespace": "", "uid": "uid-pod3"}),
+            entry("nodes", "get", "by-identity", about={"namespace": ""}, user={"username": Second.identity}),
+            entry("pods/binding", "create", about={"namespace": "another"}, user={"username": "somebody-else"}),
+            {"note": "no event at all", "objectRef": {"namespace": "claim"}},
+        ]  # fmt: skip
+
+
+AUDIT = Audit()
 
 
 @pytest.fixture
 def journals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Nodes with journals; returns which (node, unit) were read."""
     read: list[tuple[str, str]] = []
-
-    def grep(node: str, argv: Sequence[str], *, stdin: str, seconds: float, check: bool) -> Completed:
-        assert (node, argv[0], argv[-1], check) == ("trial-control-plane", "grep", AUDIT_LOG, False)
-        assert stdin.splitlines() == ['"namespace":"claim"', "uid-pod3", f'"{Second.identity}"']
-        return Completed(tuple(argv), 0, '{"note":"canary-audit-line"}\n', "", seconds)
 
     def run_in_node(node: str, argv: Sequence[str], *, seconds: float) -> Completed:
         assert argv[0] == "journalctl"
@@ -153,7 +155,6 @@ def journals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         return Completed(tuple(argv), 0, f"canary-{unit}-journal\n", "", seconds)
 
     monkeypatch.setattr("schedproof.evidence.nodes.run_in_node", run_in_node)
-    monkeypatch.setattr("schedproof.evidence.collectors.run_in_node", grep)
     return read
 
 
@@ -174,10 +175,11 @@ def gather(
     api: Any = None,
     collectors: Sequence[Callable[[Scene], Files]] = COLLECTORS,
     claim: str = "claim-1",
+    audit: Audit | None = AUDIT,
 ) -> tuple[Path, str]:
     second: Any = Second()
     cluster: Any = api or Api()
-    folder = collect(claim, cluster, facts, ["claim"], [second], Audit(), collectors=collectors)
+    folder = collect(claim, cluster, facts, ["claim"], [second], audit, collectors=collectors)
     files = [path for path in folder.parent.rglob("*") if path.is_file()]
     return folder, "\n".join(path.read_text() for path in files)
 
@@ -212,7 +214,7 @@ def test_lines_of_other_claims_stay_out(facts: Facts) -> None:
 
 
 def test_a_cluster_without_audit_log_says_so(facts: Facts) -> None:
-    folder, _ = gather(dataclasses.replace(facts, audit=False))
+    folder, _ = gather(facts, audit=None)
     assert "cannot be read" in (folder / "audit.jsonl").read_text()
 
 
