@@ -103,9 +103,19 @@ REASONS = (
         quote="-control-plane.log",
     ),
     Reason(
-        r"failed to (lock|write|load|export).*(kubeconfig|config file)|failed to get cluster internal kubeconfig",
+        r"(?i)failed to (lock|write|encode|get|create directory for)[^:]*(kubeconfig|config file)",
         "the cluster came up, but its kubeconfig could not be written",
         "check space and owner of the state folder (SCHEDPROOF_STATE)",
+    ),
+    Reason(
+        r"failed to ensure docker network",
+        "the engine could not make kind's network: its address pools are used up, or a firewall tool is in the way",
+        "`docker network ls`, `docker network prune`",
+    ),
+    Reason(
+        r"failed to apply overlay network",
+        "the control plane is up, but the pod network's objects could not be applied",
+        "read kind.txt in the evidence; run again",
     ),
     Reason(
         r"failed to init node with kubeadm",

@@ -27,6 +27,7 @@ START: dict[str, Any] = {
     "loaded": [],  # nodes that took an image
     "node_has": "",  # id under which they have it
     "import_fails": "",
+    "not_in_node": "",  # of what `grep` and `test` in a node find nothing
     "node_log": "",
     "calls": [],
 }
@@ -181,6 +182,8 @@ def execute(argv: list[str], state: State, now: dict[str, Any], drain: Callable[
         if node not in now["loaded"]:
             fail("no such image")
         return json.dumps({"status": {"id": now["node_has"]}})
+    elif argv[1] in {"grep", "test"} and argv[-1] == now["not_in_node"]:
+        fail("")
     elif "images" in argv:
         return json.dumps({"images": [{"repoTags": ["registry.k8s.io/pause:3.10.2"]}, {"repoTags": None}]})
     return ""

@@ -25,6 +25,9 @@ from schedproof.cluster import failure
         ("failed to init node with kubeadm", "Failed to create inotify_init1: Too many open files", "inotify"),
         ('could not find a log line that matches "x"', "directory watch: Too many open files", "inotify"),
         ("failed to init node", "loading audit policy file: no such file", "engine runs on another machine"),
+        ("ERROR: failed to write KUBECONFIG: open x", "", "its kubeconfig could not be written"),
+        ("ERROR: failed to lock config file: open x", "", "its kubeconfig could not be written"),
+        ("ERROR: failed to create cluster: failed to ensure docker network", "", "address pools"),
         ("ERROR: unable to decode config: unknown field", "", "does not understand the configuration"),
     ],
 )  # fmt: skip
