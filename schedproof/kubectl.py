@@ -27,9 +27,12 @@ def table(facts: Facts, *words: str) -> list[dict[str, str]]:
 
 
 def event_sources(facts: Facts, namespace: str, reason: str) -> dict[str, list[str]]:
-    """Return what ``kubectl get events -o wide`` shows as SOURCE of the events of a reason: OBJECT to sources."""
+    """Return what ``kubectl get events -o wide`` shows as SOURCE of the events of a reason: OBJECT to sources.
+
+    SOURCE holds the component, and behind a comma its instance where the event names one (the second scheduler's do).
+    """
     sources: dict[str, list[str]] = {}
     for line in table(facts, "get", "events", "--output=wide", f"--namespace={namespace}"):
         if line.get("REASON") == reason:
-            sources.setdefault(line["OBJECT"], []).append(line["SOURCE"])
+            sources.setdefault(line["OBJECT"], []).append(line["SOURCE"].split(",")[0])
     return sources
