@@ -115,11 +115,11 @@ class Unavailable(ApiError):  # noqa: N818 - says what the answer was
         after: Seconds the server asked to wait (``Retry-After``); 0 when it did not.
     """
 
-    def __init__(self, request: str, seen: str, *, after: float = 0.0) -> None:
+    def __init__(self, request: str, seen: str, *, after: float = 0.0, cause: str = "") -> None:
         super().__init__(
             f"the API server answers {request}",
             seen=seen,
-            cause="the API server, its node or the way to it is down or overloaded",
+            cause=cause or "the API server, its node or the way to it is down or overloaded",
             cure="see whether the control-plane container runs (docker ps) and what its log says",
         )
         self.after = after
@@ -131,7 +131,9 @@ def error_for(request: str, code: int, body: bytes, *, after: float = 0.0, retry
     if code == HTTPStatus.GONE:
         return Expired(f"{request} goes on from where it was", seen=answer)
     if retryable and (code == HTTPStatus.TOO_MANY_REQUESTS or code >= HTTPStatus.INTERNAL_SERVER_ERROR):
-        return Unavailable(request, f"{code} {reason}: {answer}", after=after)
+        own = code == HTTPStatus.INTERNAL_SERVER_ERROR
+        cause = "the API server fails at this request, which may be at fault itself" if own else ""
+        return Unavailable(request, f"{code} {reason}: {answer}", after=after, cause=cause)
     if code == HTTPStatus.UNAUTHORIZED:
         cure = "the kubeconfig's credentials are not (or no longer) this cluster's: make the cluster again"
         return Refused(request, code, answer, reason=reason, cause="the credentials are not accepted", cure=cure)

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tenacity
 
@@ -20,6 +20,9 @@ from schedproof.cluster.facts import Facts
 from schedproof.errors import ApiError
 from schedproof.watch.counter import waiting
 from schedproof.watch.deadlines import AUDIT, LATE, Deadline
+
+if TYPE_CHECKING:
+    from schedproof.pods import Pod
 
 KEPT = 100_000
 """Entries of a sort that are kept; older ones are forgotten (about 60 MB at most)."""
@@ -100,18 +103,36 @@ class AuditLog:
             )
         self._markers.discard(marker)
 
-    def await_binding(self, uid: str, deadline: Deadline = LATE) -> list[Binding]:
+    def await_binding(self, pod: Pod, deadline: Deadline = LATE) -> list[Binding]:
         """Return the binding requests for a pod as soon as an accepted one is there, or after the deadline without.
 
         A watch shows a bound pod some milliseconds before the binding request ends and is logged.
         """
-        self._read_until(lambda: any(binding.accepted for binding in self.bindings(uid)), deadline)
-        return self.bindings(uid)
+
+        def accepted() -> bool:
+            return any(binding.accepted for binding in self.bindings_of(pod))
+
+        if not accepted():
+            self._read_until(accepted, deadline)
+        return self.bindings_of(pod)
 
     def bindings(self, uid: str | None = None, *, since: datetime | None = None) -> list[Binding]:
         """Return the binding requests, accepted or not, for one pod or all, as they arrived."""
-        found = self._since(self._bindings, since)
+        found: list[Binding] = self._since(self._bindings, since)
         return found if uid is None else [binding for binding in found if binding.uid == uid]
+
+    def bindings_of(self, pod: Pod) -> list[Binding]:
+        """Return the binding requests for a pod, also those that were refused before their body was read (403).
+
+        Such a request has no uid in the log: it counts for the pod that had this name at the time.
+        """
+        made = datetime.fromisoformat(pod.made["metadata"]["creationTimestamp"])
+        place = (pod.namespace, pod.name)
+        return [
+            each
+            for each in self._since(self._bindings, None)
+            if each.uid == pod.uid or (not each.uid and (each.namespace, each.name) == place and each.received >= made)
+        ]
 
     def leases(self, namespace: str, name: str, *, since: datetime | None = None) -> list[LeaseUpdate]:
         """Return the updates of a lease that changed user, holder or answer; repeated ones are left out.

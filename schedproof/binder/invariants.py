@@ -35,7 +35,7 @@ def check(
     - The lease ``kube-system/kube-scheduler`` was held by schedulers of the control plane only.
     - No pod of the claim was bound twice.
     - No node was given more than its allocatable while one scheduler alone bound pods to it: a node to which several
-      did is left out, since two schedulers may honestly take the same place. Counted are the claim's pods that are known
+      did is left out, since two schedulers may honestly take the same place. Counted are the pods that are known
       (those that still exist, and ``pods``); a pod counts until its deletion is first asked for. So what is reported is
       certain, but an excess that shows only together with other pods of the node is not seen.
 
@@ -136,7 +136,7 @@ def _require_room(
                 taken[resource] += amount
         for resource, amount in taken.items():
             room = quantity(size.get(resource, "0"))
-            if amount > room and (resource in size or amount > 0):
+            if amount > room:
                 raise ClaimFailed(
                     f"node {node} gets no more than its allocatable {resource}: {room} (invariant of every claim)",
                     seen=f"{binding.time:%H:%M:%S.%f} {binding.who} bound {binding.name} to it, which makes {amount}; "

@@ -99,7 +99,7 @@ def bound_by(
     requests = None
     if audit is not None:
         audit.catch_up()
-        requests = audit.await_binding(pod.uid)
+        requests = audit.await_binding(pod)
         if not any(request.accepted for request in requests):
             _require_covered(audit, pod, current["metadata"]["creationTimestamp"])
     # Without an accepted binding no event can be under way: then only look.
@@ -268,7 +268,7 @@ def _told(request: Binding) -> str:
     """Return a binding request in one line."""
     when = request.received.strftime("%H:%M:%S.%f")
     answer = f"{request.code} {request.answer}".strip()
-    return f"{when} {request.who} binds it to {request.node}: {answer}"
+    return f"{when} {request.who} binds it to {request.node or 'a node that the log does not name'}: {answer}"
 
 
 def _require_covered(audit: AuditLog, pod: Pod, created: str) -> None:

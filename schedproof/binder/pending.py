@@ -122,7 +122,7 @@ class _Window:
             self._audit.catch_up()
         self.require_untouched(self._api.list("Pod", self.namespace)[0])
         for pod in self._pods:
-            if self._audit is not None and self._audit.bindings(pod.uid):
+            if self._audit is not None and self._audit.bindings_of(pod):
                 self._fail(pod, "somebody asked for its binding and was refused")
             told = events.about(self._api, pod.uid, self.namespace)
             if told:
@@ -132,7 +132,7 @@ class _Window:
         after = time.monotonic() - self._began
         names = ", ".join(each.name for each in self._pods)
         raise ClaimFailed(
-            f"{names}: stays Pending for {self._hold.seconds:g} s (deadline {self._hold.name}: {self._hold.why}): "
+            f"{names} stays Pending for {self._hold.seconds:g} s ({self._hold.name}): "
             "no node, no condition, no event, no binding request",
             seen="\n".join([f"{pod.name}, {after:.1f} s into the window: {change}", *self._who(pod), pod.describe()]),
             cause=f"a scheduler that serves the name {pod.scheduler} is running",
@@ -142,10 +142,14 @@ class _Window:
         """Return who did something to the pod, first things first."""
         if self._audit is None:
             return []
-        self._audit.await_binding(pod.uid) if pod.current()["spec"].get("nodeName") else self._audit.read()
+        self._audit.await_binding(pod) if pod.current()["spec"].get("nodeName") else self._audit.read()
         done = [
-            (each.received, f"{each.who} binds it to {each.node}: {each.code}", each.agent)
-            for each in self._audit.bindings(pod.uid)
+            (
+                each.received,
+                f"{each.who} binds it to {each.node or 'a node that the log does not name'}: {each.code}",
+                each.agent,
+            )
+            for each in self._audit.bindings_of(pod)
         ]
         done += [
             (each.received, f"{each.who} sets {', '.join(each.conditions)}: {each.code}", each.agent)
