@@ -9,9 +9,9 @@ from pathlib import Path
 
 from schedproof import folders
 from schedproof.cluster import network, owner
-from schedproof.cluster.kind import IMAGES
-from schedproof.cluster.kind import remove as remove_cluster
 from schedproof.cluster.node import CLUSTER_LABEL, nodes
+from schedproof.cluster.removal import IMAGES
+from schedproof.cluster.removal import remove as remove_cluster
 from schedproof.cluster.sweep import end_creation
 from schedproof.command import CommandFailed
 from schedproof.errors import HarnessError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,10 @@ AUDIT_LOG = "/var/log/kubernetes/audit.log"
 
 
 def digest(nodes: int) -> str:
-    """Return a short hash of everything that shapes a cluster besides its node image."""
-    text = manifests("kind", FILES[nodes]).read_bytes() + manifests("audit", "policy.yaml").read_bytes()
-    return hashlib.sha256(text).hexdigest()[:12]
+    """Return a short hash of everything that shapes a cluster besides its node image; comments do not."""
+    files = (manifests("kind", FILES[nodes]), manifests("audit", "policy.yaml"))
+    data = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def write(folder: Path, nodes: int) -> Path:

@@ -8,8 +8,8 @@ import signal
 from pathlib import Path
 
 from schedproof.cluster import owner
-from schedproof.cluster.kind import remove
 from schedproof.cluster.node import nodes
+from schedproof.cluster.removal import remove
 from schedproof.cluster.signals import shielded
 from schedproof.errors import HarnessError
 from schedproof.progress import progress

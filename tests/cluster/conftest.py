@@ -16,8 +16,7 @@ from typing import IO, Any
 import pytest
 from rich.console import Console
 
-from schedproof.cluster import kind as kind_module
-from schedproof.cluster import ready
+from schedproof.cluster import ready, removal
 from schedproof.progress import progress
 from schedproof.settings import Settings, settings
 
@@ -111,7 +110,7 @@ def engine(guarded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> En
 def _nothing_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no API server in these tests, and an engine that never lags behind."""
     monkeypatch.setattr(ready, "wait_until_nodes_ready", lambda kubeconfig, count: None)  # noqa: ARG005
-    monkeypatch.setattr(kind_module, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(removal, "SETTLE_SECONDS", 0.0)
 
 
 @pytest.fixture

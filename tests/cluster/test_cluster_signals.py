@@ -19,9 +19,9 @@ from schedproof.cluster.sweep import sweep
 RUN = """
 import sys
 from pathlib import Path
-from schedproof.cluster import kind, ready, start
+from schedproof.cluster import ready, removal, start
 from schedproof.settings import settings
-kind.SETTLE_SECONDS = 0.0
+removal.SETTLE_SECONDS = 0.0
 ready.wait_until_nodes_ready = lambda kubeconfig, count: None
 programs = Path(sys.argv[1])
 with start.running(settings(), kind=programs / "kind", kubectl=programs / "kubectl",
