@@ -264,7 +264,7 @@ def test_killing_the_pod_waits_for_another_one(cluster: Any) -> None:
     cluster.pod("red-1")
     cluster.steps = iter([lambda: cluster.pod("red-2", ready=False)])
     assert scheduler.kill_pod(SOON) == "red-1"
-    assert cluster.deleted == ["Pod/red-1 grace=0"]
+    assert cluster.deleted == ["Pod/red-1 grace=1"]
     assert [pod["metadata"]["name"] for pod in scheduler.pods()] == ["red-2"]
 
 
