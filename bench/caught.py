@@ -1,0 +1,135 @@
+"""How many of our mutants each contender notices: the rivals' tests run on the YAML that our mutants have broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench import figures, inputs
+from bench.contenders import PREFIX, RIVALS, Ingredients, Rivals, kind_config, ours, rivals
+from bench.environment import Environment
+from schedproof import results
+from schedproof.cluster.ready import wait_until_nodes_ready
+from schedproof.command import run
+from schedproof.errors import HarnessError
+from schedproof.mutants import Mutant
+from schedproof.progress import progress
+
+PATIENCE = 15
+"""Seconds that a rival waits under a mutant; the twins pass with it, and a survivor does not cost a minute."""
+
+CLEAN_UP_SECONDS = 120.0
+
+
+def measure(things: Ingredients, environment: Environment, our_results: Path | None) -> dict[str, Any]:
+    """Return for each mutant of the core claims who noticed it.
+
+    A rival notices when its test of that claim is red, in whatever phase, while the same test is green on whole YAML.
+    That is less than we ask of ourselves: ours must end *false* with the mutant's own sentence.
+
+    Args:
+        things: What all contenders share.
+        environment: The rivals' virtual environment.
+        our_results: results.json of a ``make mutants`` to take our own outcome from; without it ours run now.
+
+    Raises:
+        HarnessError: There is no mutant of a core claim, or the cluster cannot be made.
+    """
+    every = inputs.core_mutants()
+    usable = [mutant for mutant in every if inputs.expressible(mutant)]
+    if not usable:
+        raise HarnessError("the core claims have mutants that break YAML", seen=f"{len(every)} mutants, none of YAML")
+    found: dict[str, Any] = {
+        "claims": list(inputs.CORE),
+        "not_in_yaml": [_name(mutant) for mutant in every if mutant not in usable],
+        "mutants": {_name(mutant): {"fault": mutant.fault} for mutant in usable},
+    }
+    with rivals(things, environment) as others:
+        kept = _make_cluster(others)
+        for rival in RIVALS:
+            for name, (verdict, said) in _one(rival, usable, others, kept).items():
+                found["mutants"][name] |= {rival: verdict, f"{rival} said": said}
+    _ours(found, results.read(our_results) if our_results else _run_ours())
+    return found
+
+
+def show(found: dict[str, Any]) -> str:
+    """Return who notices how many, and the mutants that a rival lets pass."""
+    rows = []
+    for name in ("schedproof", *RIVALS):
+        verdicts = [one.get(name, "not run") for one in found["mutants"].values()]
+        rows.append([name, str(verdicts.count("caught")), str(verdicts.count("survived")), str(len(verdicts))])
+    lines = [figures.table(["mutants of the core claims", "caught", "survived", "of"], rows)]
+    for name, one in found["mutants"].items():
+        if survivors := [rival for rival in ("schedproof", *RIVALS) if one.get(rival) != "caught"]:
+            lines.append(f"  {name} ({one['fault']}): " + ", ".join(f"{rival} {one.get(rival)}" for rival in survivors))
+    if found["not_in_yaml"]:
+        lines.append(f"  not run, as they break no YAML of the rivals: {', '.join(found['not_in_yaml'])}")
+    return "\n".join(lines)
+
+
+def _one(rival: str, mutants: Sequence[Mutant], others: Rivals, kept: tuple[str, Path]) -> dict[str, tuple[str, str]]:
+    """Run one rival, each claim's twin and its mutants; return for each mutant the verdict and what the test said."""
+    twins: dict[str, bool] = {}
+    found: dict[str, tuple[str, str]] = {}
+    for mutant in mutants:
+        test = "test_" + mutant.claim.replace("-", "_")
+        if mutant.claim not in twins:
+            with progress.step(f"{rival}: {mutant.claim}, unbroken"):
+                twin = others.run(rival, "session", only=test, patience=PATIENCE, kept=kept)
+                twins[mutant.claim] = twin.code == 0
+                _clean_up(others, kept[1], [others.yaml])
+        with progress.step(f"{rival}: {_name(mutant)}"):
+            broken = inputs.write(others.yaml.parent / "broken", others.things.images, mutant)
+            outcome = others.run(rival, "session", yaml_folder=broken, only=test, patience=PATIENCE, kept=kept)
+            _clean_up(others, kept[1], [broken, others.yaml])
+        if not twins[mutant.claim]:
+            verdict = "its twin is red"
+        else:
+            verdict = {0: "survived", 1: "caught"}.get(outcome.code, f"exit code {outcome.code}")
+        found[_name(mutant)] = verdict, next(iter(outcome.red.values()), "")
+    return found
+
+
+def _name(mutant: Mutant) -> str:
+    return f"{mutant.claim}/{mutant.name}"
+
+
+def _run_ours() -> results.Run:
+    with progress.step("schedproof mutants of the core claims"):
+        return ours(mutants=True)[1]
+
+
+def _ours(found: dict[str, Any], run_of_ours: results.Run) -> None:
+    for result in run_of_ours.results:
+        name = f"{result.claim}/{result.mutant}"
+        if result.mutant and name in found["mutants"]:
+            found["mutants"][name]["schedproof"] = result.outcome
+
+
+def _make_cluster(others: Rivals) -> tuple[str, Path]:
+    """Make the cluster that both rivals run on; leaving :func:`rivals` removes it. Return its name and kubeconfig."""
+    things, name, folder = others.things, f"{PREFIX}mutants", others.yaml.parent
+    kubeconfig = folder / "mutants-kubeconfig"
+    with progress.step(f"cluster {name}"):
+        config = kind_config(folder, name, things)
+        argv: list[str | Path] = [things.kind, "create", "cluster", "--name", name, "--config", config]
+        run([*argv, "--kubeconfig", kubeconfig], seconds=600, env=others.variables)
+        load: list[str | Path] = [things.kind, "load", "docker-image", things.images.scheduler, "--name", name]
+        run(load, seconds=300, env=others.variables)
+        wait_until_nodes_ready(kubeconfig, things.nodes)
+    return name, kubeconfig
+
+
+def _clean_up(others: Rivals, kubeconfig: Path, folders: Sequence[Path]) -> None:
+    """Remove everything that a test has applied, and the events, which would tell of pods of earlier tests."""
+    kubectl: list[str | Path] = [others.things.kubectl, "--kubeconfig", kubeconfig]
+    variables: Mapping[str, str] = others.variables
+    files = [option for folder in folders for option in ("--filename", folder / "my-scheduler.yaml")]
+    for words in (
+        ["delete", "--ignore-not-found", "--force", "--grace-period=0", *files],
+        ["delete", "pods", "--all", "--force", "--grace-period=0"],
+        ["delete", "events", "--all"],
+    ):
+        run([*kubectl, *words], seconds=CLEAN_UP_SECONDS, env=variables, check=False)

@@ -1,0 +1,63 @@
+# mypy: ignore-errors
+# Untyped, as its users write it; its libraries are in the benchmark's environment only.
+"""The first document's core claims, as a user of pytest-kubernetes writes them."""
+
+import os
+import time
+
+HOLD = 5
+
+
+def wait_until_scheduled(cluster, name):
+    """Wait until a pod is bound, and return who says to have done it."""
+    cluster.wait(f"pod/{name}", "condition=PodScheduled=True", timeout=int(os.environ["BENCH_PATIENCE"]))
+    for _ in range(10):
+        selector = f"involvedObject.name={name},reason=Scheduled"
+        events = cluster.kubectl(["get", "events", "--field-selector", selector])["items"]
+        if events:
+            return events[-1].get("reportingComponent") or events[-1]["source"]["component"]
+        time.sleep(1)
+    return None
+
+
+def test_pod1_bound_by_default_scheduler(cluster, manifests):
+    """A pod that names no scheduler is bound by the default scheduler."""
+    cluster.apply(manifests / "pod1.yaml")
+    assert wait_until_scheduled(cluster, "no-annotation") == "default-scheduler"
+
+
+def test_pod2_bound_by_default_scheduler(cluster, manifests):
+    """A pod that names default-scheduler is bound by the default scheduler."""
+    cluster.apply(manifests / "pod2.yaml")
+    assert wait_until_scheduled(cluster, "annotation-default-scheduler") == "default-scheduler"
+
+
+def test_pod3_bound_by_my_scheduler(cluster, my_scheduler, manifests):
+    """A pod that names my-scheduler is bound by it."""
+    cluster.apply(manifests / "pod3.yaml")
+    assert wait_until_scheduled(cluster, "annotation-second-scheduler") == my_scheduler
+
+
+def test_pods_first(cluster, manifests, request):
+    """Pods first: pod3 stays Pending while the others are bound; with its scheduler it is bound."""
+    for pod in ("pod3", "pod1", "pod2"):
+        cluster.apply(manifests / f"{pod}.yaml")
+    assert wait_until_scheduled(cluster, "no-annotation") == "default-scheduler"
+    assert wait_until_scheduled(cluster, "annotation-default-scheduler") == "default-scheduler"
+    time.sleep(HOLD)
+    pod3 = cluster.kubectl(["get", "pod", "annotation-second-scheduler"])
+    assert pod3["status"]["phase"] == "Pending"
+    assert "nodeName" not in pod3["spec"]
+
+    my_scheduler = request.getfixturevalue("my_scheduler")
+    assert wait_until_scheduled(cluster, "annotation-second-scheduler") == my_scheduler
+
+
+def test_my_scheduler_running_and_synced(cluster, my_scheduler, manifests):
+    """my-scheduler is listed as Running beside kube-scheduler, and it works."""
+    pods = cluster.kubectl(["get", "pods", "-n", "kube-system"])["items"]
+    running = [pod["metadata"]["name"] for pod in pods if pod["status"]["phase"] == "Running"]
+    assert [name for name in running if name.startswith("kube-scheduler-")]
+    assert [name for name in running if name.startswith("my-scheduler-")]
+    cluster.apply(manifests / "pod3.yaml")
+    assert wait_until_scheduled(cluster, "annotation-second-scheduler") == my_scheduler
