@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,7 @@ class Server(ThreadingHTTPServer):
         self._versions = itertools.count(100)
         self.version = next(self._versions)
         self.raw: dict[str, tuple[int, str]] = {}
+        self.told: Callable[..., None] = lambda *_args, **_more: None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that leaves a watch is no error."""
@@ -85,6 +87,7 @@ class Server(ThreadingHTTPServer):
         with self.changed:
             self.version = next(self._versions)
             known = self.objects.get(key)
+            meta.setdefault("creationTimestamp", _now())
             meta.setdefault("uid", known["metadata"]["uid"] if known else f"uid-{self.version}")
             meta["resourceVersion"] = str(self.version)
             if obj["kind"] == "Pod":
@@ -112,7 +115,7 @@ class Server(ThreadingHTTPServer):
             {
                 "apiVersion": "v1",
                 "kind": "Pod",
-                "metadata": {"name": name, "namespace": namespace, "labels": labels},
+                "metadata": {**known.get("metadata", {}), "name": name, "namespace": namespace, "labels": labels},
                 "spec": spec,
                 "status": {"phase": "Pending", **status},
             }
@@ -120,6 +123,24 @@ class Server(ThreadingHTTPServer):
 
     def fault(self, verb: str, times: int = 1, **how: Any) -> None:
         self.faults.append(Fault(verb, times, **how))
+
+    def bind(self, name: str, node: str, user: str, *, process: str = "", namespace: str = "ns") -> int:
+        """Bind a pod as an API server does, with its line in the audit log; return the code."""
+        pod = self.objects[("pods", namespace, name)]
+        code = 409 if pod["spec"].get("nodeName") else 201
+        where = {"namespace": namespace, "name": name, "uid": pod["metadata"]["uid"]}
+        self.told("binding", user, code=code, node=node, process=process, **where)
+        if code == 201:
+            self.pod(name, node=node, namespace=namespace)
+        return code
+
+    def event(self, name: str, reporter: str, reason: str = "Scheduled", *, namespace: str = "ns") -> None:
+        """Report an event about a pod."""
+        uid = self.objects[("pods", namespace, name)]["metadata"]["uid"]
+        meta = {"name": f"{name}.{self.version}", "namespace": namespace, "creationTimestamp": "2026-12-01T16:00:00Z"}
+        about = {"kind": "Pod", "name": name, "namespace": namespace, "uid": uid}
+        parts = {"involvedObject": about, "reason": reason, "reportingComponent": reporter, "message": "said so"}
+        self.put({"apiVersion": "v1", "kind": "Event", "metadata": meta, "type": "Normal", **parts})
 
     def verbs(self) -> list[str]:
         """Verbs of all calls so far, discovery left out."""
@@ -130,6 +151,7 @@ class Handler(BaseHTTPRequestHandler):
     """One connection to it."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for the acknowledgement of its headers
     server: Server
 
     def log_message(self, *args: Any) -> None:
@@ -168,6 +190,7 @@ class Handler(BaseHTTPRequestHandler):
             case "patch":
                 self._found(plural, namespace, name, lambda obj: self._json(200, self.server.put(obj | (body or {}))))
             case "delete":
+                self.server.told("delete", "kubernetes-admin", namespace=namespace, name=name)
                 self._found(plural, namespace, name, lambda obj: self._deleted(plural, namespace, name, obj))
 
     do_GET = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815
@@ -295,6 +318,10 @@ def _selected(obj: Object, namespace: str, query: dict[str, str]) -> bool:
         if found != value:
             return False
     return True
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 KUBECONFIG = """

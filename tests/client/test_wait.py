@@ -178,8 +178,13 @@ def test_a_silent_stream_does_not_outlast_the_deadline(server: Any, api: Api) ->
 def test_a_state_reached_during_silence_is_seen_by_a_last_look(server: Any, api: Api) -> None:
     server.pod("pod1")
     server.fault("watch", times=10_000, action="silent")
-    server.on_watch.append(lambda: server.pod("pod1", node="n1"))
-    assert bound(wait(api, SHORT))
+
+    def ready(pods: list[Object]) -> bool:
+        if not bound(pods):
+            server.pod("pod1", node="n1")
+        return bound(pods)
+
+    assert bound(wait_until(api, "Pod", "ns", ready, deadline=SHORT, expected="bound"))
 
 
 def test_an_event_shortly_before_the_end_does_not_prolong_the_wait(server: Any, api: Api) -> None:
@@ -195,10 +200,14 @@ def test_an_event_shortly_before_the_end_does_not_prolong_the_wait(server: Any, 
 
 def test_a_server_that_is_gone_at_the_end_is_an_error_of_the_harness(server: Any, api: Api) -> None:
     server.pod("pod1")
-    server.on_watch.append(lambda: server.fault("list", times=10_000, action="drop"))
     server.fault("watch", times=10_000, action="silent")
+
+    def gone_after_the_first_list(_pods: list[Object]) -> bool:
+        server.fault("list", times=10_000, action="drop")
+        return False
+
     with pytest.raises(ApiError, match=r"last state before that:[\s\S]*Pod ns/pod1") as error:
-        wait(api, SHORT)
+        wait_until(api, "Pod", "ns", gone_after_the_first_list, deadline=SHORT, expected="bound")
     assert error.value.category == "harness"
 
 
