@@ -1,4 +1,4 @@
-"""How many of our mutants each contender notices: the rivals' tests run on the YAML that our mutants have broken."""
+"""How many of our mutants each contender notices: the rivals' tests run on what our mutants have broken."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 
 from bench import figures, inputs
 from bench.contenders import PREFIX, RIVALS, Ingredients, Rivals, kind_config, ours, rivals
+from bench.disturbance import disturbed
 from bench.environment import Environment
 from schedproof import results
+from schedproof.cluster.facts import Facts
+from schedproof.cluster.node import nodes
 from schedproof.cluster.ready import wait_until_nodes_ready
 from schedproof.command import run
 from schedproof.errors import HarnessError
@@ -39,16 +42,18 @@ def measure(things: Ingredients, environment: Environment, our_results: Path | N
     every = inputs.core_mutants()
     usable = [mutant for mutant in every if inputs.expressible(mutant)]
     if not usable:
-        raise HarnessError("the core claims have mutants that break YAML", seen=f"{len(every)} mutants, none of YAML")
+        raise HarnessError(
+            "the core claims have mutants that the rivals can meet", seen=f"{len(every)} mutants, none of them"
+        )
     found: dict[str, Any] = {
         "claims": list(inputs.CORE),
-        "not_in_yaml": [_name(mutant) for mutant in every if mutant not in usable],
+        "not_run": [_name(mutant) for mutant in every if mutant not in usable],
         "mutants": {_name(mutant): {"fault": mutant.fault} for mutant in usable},
     }
     with rivals(things, environment) as others:
-        kept = _make_cluster(others)
+        facts = _make_cluster(others)
         for rival in RIVALS:
-            for name, (verdict, said) in _one(rival, usable, others, kept).items():
+            for name, (verdict, said) in _one(rival, usable, others, facts).items():
                 found["mutants"][name] |= {rival: verdict, f"{rival} said": said}
     _ours(found, results.read(our_results) if our_results else _run_ours())
     return found
@@ -64,13 +69,14 @@ def show(found: dict[str, Any]) -> str:
     for name, one in found["mutants"].items():
         if survivors := [rival for rival in ("schedproof", *RIVALS) if one.get(rival) != "caught"]:
             lines.append(f"  {name} ({one['fault']}): " + ", ".join(f"{rival} {one.get(rival)}" for rival in survivors))
-    if found["not_in_yaml"]:
-        lines.append(f"  not run, as they break no YAML of the rivals: {', '.join(found['not_in_yaml'])}")
+    if found["not_run"]:
+        lines.append(f"  not run: they break an input that only our own claims have: {', '.join(found['not_in_yaml'])}")
     return "\n".join(lines)
 
 
-def _one(rival: str, mutants: Sequence[Mutant], others: Rivals, kept: tuple[str, Path]) -> dict[str, tuple[str, str]]:
+def _one(rival: str, mutants: Sequence[Mutant], others: Rivals, facts: Facts) -> dict[str, tuple[str, str]]:
     """Run one rival, each claim's twin and its mutants; return for each mutant the verdict and what the test said."""
+    kept = facts.name, facts.kubeconfig
     twins: dict[str, bool] = {}
     found: dict[str, tuple[str, str]] = {}
     for mutant in mutants:
@@ -79,11 +85,12 @@ def _one(rival: str, mutants: Sequence[Mutant], others: Rivals, kept: tuple[str,
             with progress.step(f"{rival}: {mutant.claim}, unbroken"):
                 twin = others.run(rival, "session", only=test, patience=PATIENCE, kept=kept)
                 twins[mutant.claim] = twin.code == 0
-                _clean_up(others, kept[1], [others.yaml])
+                _clean_up(others, facts.kubeconfig, [others.yaml])
         with progress.step(f"{rival}: {_name(mutant)}"):
             broken = inputs.write(others.yaml.parent / "broken", others.things.images, mutant)
-            outcome = others.run(rival, "session", yaml_folder=broken, only=test, patience=PATIENCE, kept=kept)
-            _clean_up(others, kept[1], [broken, others.yaml])
+            with disturbed(mutant, facts):
+                outcome = others.run(rival, "session", yaml_folder=broken, only=test, patience=PATIENCE, kept=kept)
+            _clean_up(others, facts.kubeconfig, [broken, others.yaml])
         if not twins[mutant.claim]:
             verdict = "its twin is red"
         else:
@@ -108,8 +115,8 @@ def _ours(found: dict[str, Any], run_of_ours: results.Run) -> None:
             found["mutants"][name]["schedproof"] = result.outcome
 
 
-def _make_cluster(others: Rivals) -> tuple[str, Path]:
-    """Make the cluster that both rivals run on; leaving :func:`rivals` removes it. Return its name and kubeconfig."""
+def _make_cluster(others: Rivals) -> Facts:
+    """Make the cluster that both rivals run on; leaving :func:`rivals` removes it."""
     things, name, folder = others.things, f"{PREFIX}mutants", others.yaml.parent
     kubeconfig = folder / "mutants-kubeconfig"
     with progress.step(f"cluster {name}"):
@@ -119,7 +126,23 @@ def _make_cluster(others: Rivals) -> tuple[str, Path]:
         load: list[str | Path] = [things.kind, "load", "docker-image", things.images.scheduler, "--name", name]
         run(load, seconds=300, env=others.variables)
         wait_until_nodes_ready(kubeconfig, things.nodes)
-    return name, kubeconfig
+    members = nodes(name)
+    return Facts(
+        name=name,
+        kubeconfig=kubeconfig,
+        kind=things.kind,
+        kubectl=things.kubectl,
+        kubernetes=things.kubernetes,
+        node_image=things.node_image,
+        control_planes=tuple(node.name for node in members if node.role == "control-plane"),
+        workers=tuple(node.name for node in members if node.role == "worker"),
+        pause_image=things.images.pause,
+        scheduler_image=things.images.scheduler,
+        scheduler_image_id=things.scheduler_id,
+        scheduler_version=things.kubernetes,
+        scheduler_command=things.images.command,
+        audit=False,
+    )
 
 
 def _clean_up(others: Rivals, kubeconfig: Path, folders: Sequence[Path]) -> None:

@@ -50,6 +50,7 @@ class Ingredients:
         kubernetes: Its version.
         nodes: Nodes of each cluster, 3 or 1.
         images: What the YAML names.
+        scheduler_id: Id of the scheduler's image.
     """
 
     kind: Path
@@ -58,6 +59,7 @@ class Ingredients:
     kubernetes: str
     nodes: int
     images: Images
+    scheduler_id: str
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def prepare(settings: Settings) -> Ingredients:
     kubectl = programs.ensure(["kubectl"], node.kubernetes, settings)["kubectl"]
     scheduler = ensure_scheduler_image(settings, node.kubernetes)
     images = Images(scheduler.tag, scheduler.command, _pause(node.tag))
-    return Ingredients(kind, kubectl, node.tag, node.kubernetes, settings.nodes, images)
+    return Ingredients(kind, kubectl, node.tag, node.kubernetes, settings.nodes, images, scheduler.id)
 
 
 def ours(*, mutants: bool = False) -> tuple[Outcome, results.Run]:

@@ -65,8 +65,8 @@ def core_mutants() -> list[Mutant]:
 
 
 def expressible(mutant: Mutant) -> bool:
-    """Say whether a mutant breaks YAML that the rivals apply; others disturb the cluster or an input of ours alone."""
-    return mutant.input in (*PODS, SCHEDULER)
+    """Say whether a mutant can be let loose on the rivals: it breaks YAML that they apply, or disturbs the cluster."""
+    return mutant.input in (*PODS, SCHEDULER, mutants.WORLD)
 
 
 def write(folder: Path, images: Images, mutant: Mutant | None = None) -> Path:
