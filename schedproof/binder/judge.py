@@ -91,24 +91,10 @@ def bound_by(
             scheduler tried too; or it cannot be known who it was ("unknown, no event").
         ApiError: The audit log does not cover the time of the binding.
     """
-    expected = expected or f"pod {pod.name} is bound once, by {pod.scheduler}, whose name it carries"
-    current = pod.current()
-    node = str(current["spec"].get("nodeName") or "")
-    if not node:
-        raise ClaimFailed(expected, seen=f"it is not bound\n{pod.describe()}")
-    requests = None
     if audit is not None:
         audit.catch_up()
-        requests = audit.await_binding(pod)
-        if not any(request.accepted for request in requests):
-            _require_covered(audit, pod, current["metadata"]["creationTimestamp"])
-    # Without an accepted binding no event can be under way: then only look.
-    if requests is None or any(request.accepted for request in requests):
-        told = events.scheduled(api, pod.uid, pod.namespace)
-    else:
-        told = events.about(api, pod.uid, pod.namespace, reason=events.SCHEDULED)
-    reporters = tuple(dict.fromkeys(events.reporter(event) for event in told))
-    traces = Traces(str(current["spec"].get("schedulerName") or DEFAULT.name), node, reporters, requests)
+    expected = expected or f"pod {pod.name} is bound once, by {pod.scheduler}, whose name it carries"
+    traces = _traces(pod, api, audit, expected)
     return join(traces, known, expected=expected, conflicts_allowed=conflicts_allowed)
 
 
@@ -135,22 +121,37 @@ def assert_bound_by(
         ClaimFailed: See :func:`bound_by`; or the binder is another one.
         ApiError: The audit log does not cover the time of the binding.
     """
-    expected = f"pod {pod.name} is bound by {scheduler.name} and by nobody else"
-    found = bound_by(
-        pod,
-        api=api,
-        audit=audit,
-        known=[scheduler, *known],
-        conflicts_allowed=conflicts_allowed,
-        expected=expected,
-    )
-    if found.scheduler != scheduler.name:
-        raise ClaimFailed(
-            expected,
-            seen=f"it was bound by {found} ({found.source})",
-            cause=f"the pod asks for {pod.scheduler}",
-        )
-    return found
+    return assert_all_bound_by(
+        [pod], scheduler, api=api, audit=audit, known=known, conflicts_allowed=conflicts_allowed
+    )[0]
+
+
+def assert_all_bound_by(
+    pods: Sequence[Pod],
+    scheduler: Known,
+    *,
+    api: Api,
+    audit: AuditLog | None,
+    known: Iterable[Known] = (),
+    conflicts_allowed: bool = False,
+) -> list[Binder]:
+    """Assert the same of many pods, for which the audit log is read once; see :func:`assert_bound_by`."""
+    if audit is not None:
+        audit.catch_up()
+    everybody = [scheduler, *known]
+    binders = []
+    for pod in pods:
+        expected = f"pod {pod.name} is bound by {scheduler.name} and by nobody else"
+        traces = _traces(pod, api, audit, expected)
+        found = join(traces, everybody, expected=expected, conflicts_allowed=conflicts_allowed)
+        if found.scheduler != scheduler.name:
+            raise ClaimFailed(
+                expected,
+                seen=f"it was bound by {found} ({found.source})",
+                cause=f"the pod asks for {traces.wanted}",
+            )
+        binders.append(found)
+    return binders
 
 
 def join(traces: Traces, known: Iterable[Known], *, expected: str, conflicts_allowed: bool = False) -> Binder:
@@ -178,6 +179,26 @@ def join(traces: Traces, known: Iterable[Known], *, expected: str, conflicts_all
         raise ClaimFailed(expected, seen=f"it asks for {traces.wanted} and was bound by {reporter}\n{_told(binding)}")
     source = BOTH if traces.reporters else AUDIT_ONLY
     return Binder(reporter, binding.user, traces.node, source, binding.time, binding.process)
+
+
+def _traces(pod: Pod, api: Api, audit: AuditLog | None, expected: str) -> Traces:
+    """Gather what the three sources say about a pod; the audit log has been caught up with."""
+    current = pod.current()
+    node = str(current["spec"].get("nodeName") or "")
+    if not node:
+        raise ClaimFailed(expected, seen=f"it is not bound\n{pod.describe()}")
+    requests = None
+    if audit is not None:
+        requests = audit.await_binding(pod)
+        if not any(request.accepted for request in requests):
+            _require_covered(audit, pod, current["metadata"]["creationTimestamp"])
+    # Without an accepted binding no event can be under way: then only look.
+    if requests is None or any(request.accepted for request in requests):
+        told = events.scheduled(api, pod.uid, pod.namespace)
+    else:
+        told = events.about(api, pod.uid, pod.namespace, reason=events.SCHEDULED)
+    reporters = tuple(dict.fromkeys(events.reporter(event) for event in told))
+    return Traces(str(current["spec"].get("schedulerName") or DEFAULT.name), node, reporters, requests)
 
 
 def _by_event(traces: Traces, reporter: str, expected: str) -> Binder:

@@ -153,6 +153,21 @@ def test_a_pod_is_judged_by_event_and_audit_log(server: Any, api: Api, audit: Au
     assert (binder.scheduler, binder.process, binder.source) == ("my-scheduler", "p1", BOTH)
 
 
+def test_many_pods_are_judged_with_one_look_at_the_audit_log(
+    server: Any, api: Api, audit: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    read = AuditLog.read
+    monkeypatch.setattr(AuditLog, "read", lambda self: (looks.append("look"), read(self))[1])
+    pods = [pod(server, api, f"pod{i}") for i in range(5)]
+    for each in pods:
+        server.bind(each.name, "n1", SA)
+        server.event(each.name, "my-scheduler")
+    binders = judge.assert_all_bound_by(pods, MINE, api=api, audit=audit)
+    assert [binder.node for binder in binders] == ["n1"] * 5
+    assert len(looks) <= 3  # more than one only if the marker was not there at first
+
+
 def test_an_event_that_comes_late_is_waited_for(server: Any, api: Api, audit: AuditLog) -> None:
     pod1 = pod(server, api)
     server.bind("pod1", "n1", SA)
