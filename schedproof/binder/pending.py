@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from schedproof.binder.audit import AuditLog
     from schedproof.pods import Pod
 
+GONE, ENDING, BOUND = "it is gone", "it is being deleted", "it is bound to"
+
 Factory = Callable[[], Iterable["Pod"]]
 
 
@@ -134,15 +136,20 @@ class _Window:
         raise ClaimFailed(
             f"{names} stays Pending for {self._hold.seconds:g} s ({self._hold.name}): "
             "no node, no condition, no event, no binding request",
-            seen="\n".join([f"{pod.name}, {after:.1f} s into the window: {change}", *self._who(pod), pod.describe()]),
-            cause=f"a scheduler that serves the name {pod.scheduler} is running",
+            seen="\n".join(
+                [f"{pod.name}, {after:.1f} s into the window: {change}", *self._who(pod, change), pod.describe()]
+            ),
+            cause="" if change in (GONE, ENDING) else f"a scheduler that serves the name {pod.scheduler} is running",
         )
 
-    def _who(self, pod: Pod) -> list[str]:
+    def _who(self, pod: Pod, change: str) -> list[str]:
         """Return who did something to the pod, first things first."""
         if self._audit is None:
             return []
-        self._audit.await_binding(pod) if pod.current()["spec"].get("nodeName") else self._audit.read()
+        if change.startswith(BOUND):
+            self._audit.await_binding(pod)
+        else:
+            self._audit.read()
         done = [
             (
                 each.received,
@@ -155,18 +162,23 @@ class _Window:
             (each.received, f"{each.who} sets {', '.join(each.conditions)}: {each.code}", each.agent)
             for each in self._audit.status_patches(pod.namespace, pod.name)
         ]
+        done += [
+            (each.received, f"{each.who} deletes {each.name or 'all pods of the namespace'}: {each.code}", each.agent)
+            for each in self._audit.deletions(pod.namespace)
+            if each.name in ("", pod.name)
+        ]
         return [f"{when:%H:%M:%S.%f} {what} ({agent})" for when, what, agent in sorted(done)[:4]]
 
 
 def _change(obj: Object | None) -> str:
     """Return what has happened to a pod that should be untouched, or an empty text."""
     if obj is None:
-        return "it is gone"
+        return GONE
     status = obj.get("status", {})
     if obj["spec"].get("nodeName"):
-        return f"it is bound to {obj['spec']['nodeName']}"
+        return f"{BOUND} {obj['spec']['nodeName']}"
     if obj["metadata"].get("deletionTimestamp"):
-        return "it is being deleted"
+        return ENDING
     if status.get("conditions"):
         return f"it has a condition: {state.conditions(status['conditions'])}"
     if status.get("phase", "Pending") != "Pending":

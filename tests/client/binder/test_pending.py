@@ -117,10 +117,11 @@ def test_a_binding_request_for_an_earlier_pod_of_the_name_does_not_count(
     hold()
 
 
-def test_a_pod_that_vanishes_fails(server: Any, pod3: Pod, api: Api, control: Any) -> None:
-    server.on_watch.append(lambda: server.remove("pods", "ns", "pod3"))
-    with pytest.raises(ClaimFailed, match="it is gone"):
-        held(pod3, api, None, control)
+def test_a_pod_that_is_deleted_fails_and_tells_by_whom(server: Any, api: Api, hold: Hold) -> None:
+    server.on_watch.append(lambda: api.delete("Pod", "pod3", "ns"))
+    with pytest.raises(ClaimFailed, match=r"it is gone\n.*kubernetes-admin deletes pod3: 200") as failure:
+        hold()
+    assert "likely cause" not in str(failure.value)
 
 
 def test_a_control_that_is_not_bound_says_nothing_about_the_claim(
