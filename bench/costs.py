@@ -1,9 +1,9 @@
-"""What ``make e2e`` costs: cold, warm, on a kept cluster; and the share of the time in which nothing was under way.
+"""What ``make e2e`` costs: cold, warm, on a kept cluster; and the share of the time that was spent waiting for nothing.
 
-``waiting for nothing`` is the wall time, from the start of the command to its end, in which neither a step (of
-preparation or removal, as the progress lines tell) nor a phase of a claim was under way: start of the interpreter,
-collection, start of the workers, everything that fell between two chairs. ``slots idle`` is the share of the workers'
-time, from the first claim's begin to the last one's end, in which a worker had no claim to run.
+``Waiting for nothing`` has two parts. *Between*: wall time, from the start of the command to its end, in which neither
+a step (of preparation or removal, as the progress lines tell) nor a phase of a claim was under way: start of the
+interpreter, collection, start of the workers. *Idle*: from the first claim's begin to the last one's end, the time in
+which a worker had no claim to run, as a mean over the workers.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def show(found: dict[str, Any]) -> str:
     rows = [
         [
             name, f"{one['wall_seconds']:.1f}", f"{TARGETS[name]:.0f}", f"{one['prepare_seconds']:.1f}",
-            f"{one['claims_seconds']:.1f}", f"{one['waiting_for_nothing_share']:.0%}", f"{one['slots_idle_share']:.0%}",
+            f"{one['claims_seconds']:.1f}", f"{one['waiting_for_nothing_share']:.0%}",
             f"{one['green']}/{one['claims']}",
         ]
         for name, one in found.items() if name in TARGETS
     ]  # fmt: skip
-    heading = ["make e2e", "s", "target", "prepare", "claims", "waiting for nothing", "slots idle", "green"]
+    heading = ["make e2e", "s", "target", "prepare", "claims", "waiting for nothing", "green"]
     return figures.table(heading, rows)
 
 
@@ -89,16 +89,14 @@ def _run(name: str, *, keep: bool) -> dict[str, Any]:
         variables = {"KEEP": "1" if keep else "0", intervals.VARIABLE: str(path)}
         outcome, found = schedproof(["e2e", "--suite", "documents", "--", "-p", "bench.intervals"], variables, heard)
         claims = [(float(begin), float(end)) for begin, end in json.loads(path.read_text(encoding="utf-8"))]
-    occupied = steps(heard) + claims
-    nothing = max(0.0, outcome.seconds - figures.union(occupied))
-    slots = found.workers * (max(end for _, end in claims) - min(begin for begin, _ in claims)) if claims else 0.0
+    between, idle = waiting_for_nothing(outcome.seconds, steps(heard), claims, found.workers)
     return {
         "wall_seconds": round(outcome.seconds, 2),
         "prepare_seconds": round(found.prepare_seconds, 2),
         "claims_seconds": round(found.claims_seconds, 2),
-        "waiting_for_nothing_seconds": round(nothing, 2),
-        "waiting_for_nothing_share": round(nothing / outcome.seconds, 4),
-        "slots_idle_share": round(1 - sum(end - begin for begin, end in claims) / slots, 4) if slots else 0.0,
+        "between_seconds": round(between, 2),
+        "idle_seconds": round(idle, 2),
+        "waiting_for_nothing_share": round((between + idle) / outcome.seconds, 4),
         "claims_waited_seconds": round(sum(result.waited for result in found.results), 2),
         "claims_summed_seconds": round(sum(result.seconds for result in found.results), 2),
         "workers": found.workers,
@@ -107,6 +105,25 @@ def _run(name: str, *, keep: bool) -> dict[str, Any]:
         "exit_code": outcome.code,
         "output": outcome.output if outcome.code else "",
     }
+
+
+Intervals = Sequence[tuple[float, float]]
+
+
+def waiting_for_nothing(wall: float, steps_seen: Intervals, claims: Intervals, workers: int) -> tuple[float, float]:
+    """Return both parts of it in seconds, between and idle; see the module.
+
+    Args:
+        wall: Seconds from the start of the command to its end.
+        steps_seen: Begin and end of every step.
+        claims: Begin and end of every phase of every claim.
+        workers: How many claims could run side by side.
+    """
+    between = max(0.0, wall - figures.union([*steps_seen, *claims]))
+    if not claims:
+        return between, 0.0
+    span = max(end for _, end in claims) - min(begin for begin, _ in claims)
+    return between, max(0.0, span - sum(end - begin for begin, end in claims) / workers)
 
 
 def steps(heard: Sequence[tuple[float, str]]) -> list[tuple[float, float]]:

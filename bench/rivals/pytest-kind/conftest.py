@@ -1,5 +1,3 @@
-# mypy: ignore-errors
-# Untyped, as its users write it; its libraries are in the benchmark's environment only.
 """A small project tested with pytest-kind, as its README shows.
 
 Its fixture ``kind_cluster`` gives kind no configuration, and without one no kubelet of today starts on cgroup v1; so

@@ -1,5 +1,3 @@
-# mypy: ignore-errors
-# Untyped, as its users write it; its libraries are in the benchmark's environment only.
 """A small project tested with pytest-kubernetes, as its README shows.
 
 One cluster a test is its fixture ``k8s``; one a session is the README's "Custom Fixtures with k8s_manager". The image

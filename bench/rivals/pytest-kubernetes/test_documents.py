@@ -1,5 +1,3 @@
-# mypy: ignore-errors
-# Untyped, as its users write it; its libraries are in the benchmark's environment only.
 """The first document's core claims, as a user of pytest-kubernetes writes them."""
 
 import os
