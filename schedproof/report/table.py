@@ -30,7 +30,7 @@ FAILED: tuple[Outcome, ...] = ("false", "harness", "survived")
 _VERDICT, _CLAIM, _SECONDS = 9, 54, 9
 _BINDER = WIDTH - _VERDICT - _CLAIM - _SECONDS - 2
 _TWIN = 8
-_MUTANT = WIDTH - _VERDICT - _CLAIM + 14 - _TWIN - _SECONDS - 2
+_MUTANT = WIDTH - _VERDICT - (_CLAIM - 14) - _TWIN - _SECONDS - 3
 
 
 def name(result: Result) -> str:
@@ -115,7 +115,7 @@ def _totals(run: Run, own: list[Result], mutants: list[Result], busy: float) -> 
             f"{of_mutants['harness']} harness"
         )
         lines.append([(said, GOOD if of_mutants["caught"] == len(mutants) else BAD)])
-    lines.append([(times(run, busy), PLAIN)])
+    lines += [[(text, PLAIN)] for text in times(run, busy).splitlines()]
     if any(result.evidence for result in run.results):
         lines.append([("evidence: one folder a failure, named in its message", PLAIN)])
     return lines
@@ -132,11 +132,12 @@ def times(run: Run, busy: float) -> str:
     nothing = idle / run.seconds if run.seconds else 0.0
     waited = sum(result.waited for result in run.results)
     share = waited / busy if busy else 0.0
+    workers = f"{run.workers} worker{'s' if run.workers != 1 else ''}"
     return (
         f"wall time {run.seconds:.1f} s: {run.prepare_seconds:.1f} s until the cluster was ready, "
         f"{run.claims_seconds:.1f} s claims, {end:.1f} s clean-up;\n"
-        f"  the claims took {busy:.1f} s on {run.workers} worker{'s' if run.workers != 1 else ''}, {share:.0%} of it "
-        f"waiting for the cluster; {nothing:.0%} of the wall time waiting for nothing"
+        f"  {busy:.1f} s of claims on {workers}, {share:.0%} of that in waits;\n"
+        f"  {nothing:.0%} of the wall time waiting for nothing (a worker without a claim)"
     )
 
 

@@ -18,8 +18,8 @@ from schedproof.errors import ClusterError, UsageError
 
 FACTS = Facts(
     name="c1", kubeconfig=Path("nowhere"), kind=None, kubectl=Path("kubectl"), kubernetes="v1.37.2",
-    node_image="node:1", control_planes=("cp",), workers=("w1", "w2"), pause_image="pause:9", scheduler_image="under-test:1",
-    scheduler_image_id="sha256:1", scheduler_version="v1.37.2", audit=False)
+    node_image="node:1", control_planes=("cp",), workers=("w1", "w2"), pause_image="pause:9",
+    scheduler_image="under-test:1", scheduler_image_id="sha256:1", scheduler_version="v1.37.2", audit=False)
 
 def note(text):
     with open("diary.txt", "a") as diary:
@@ -42,8 +42,28 @@ def prepare(settings):
 
 CONFTEST = """
 import sys
+import pytest
 import fake_prepare, schedproof
 sys.modules["schedproof.prepare"] = schedproof.prepare = fake_prepare
+
+class FakeApi:
+    asked = []
+    def create(self, obj, namespace=""):
+        fake_prepare.note("create " + obj["kind"])
+        self.asked.append(obj["metadata"]["name"])
+        return {**obj, "metadata": {"uid": "1", "namespace": "default", **obj["metadata"]}}
+    def delete(self, kind, name, namespace="", **options):
+        assert name in self.asked
+        fake_prepare.note("delete " + kind)
+    def list(self, kind, namespace="", **options):
+        made = {"metadata": {"name": "default", "namespace": namespace, "uid": "2"}}
+        return ([made] if kind == "ServiceAccount" else []), "1"
+    def get(self, kind, name, namespace="", **options):
+        return {"spec": {"holderIdentity": "cp_1"}} if kind == "Lease" else None
+
+@pytest.fixture(scope="session")
+def _shared_api():
+    return FakeApi()
 """
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
+if TYPE_CHECKING:
+    from tests.plugin.conftest import Project
+
 PROVED = '@pytest.mark.claim("good")\ndef test_good(facts):\n    assert facts.name == "c1"\n'
 
 
-def test_proved_claims_end_with_exit_code_0_and_the_cluster_is_removed(project):
+def test_proved_claims_end_with_exit_code_0_and_the_cluster_is_removed(project: Project) -> None:
     project.claims(PROVED)
     ran = project.run()
     assert ran.ret == 0
@@ -29,7 +33,9 @@ def test_proved_claims_end_with_exit_code_0_and_the_cluster_is_removed(project):
         ('pytest.xfail("known")', "skipped", 6),
     ],
 )
-def test_category_decides_about_outcome_and_exit_code(project, statement, outcome, code):
+def test_category_decides_about_outcome_and_exit_code(
+    project: Project, statement: str, outcome: str, code: int
+) -> None:
     project.claims(f'@pytest.mark.claim("one")\ndef test_one():\n    {statement}\n')
     ran = project.run()
     assert project.outcomes == {"one": outcome}
@@ -37,7 +43,7 @@ def test_category_decides_about_outcome_and_exit_code(project, statement, outcom
     assert project.results["exit_code"] == code
 
 
-def test_harness_error_in_the_set_up_says_nothing_about_the_claim(project):
+def test_harness_error_in_the_set_up_says_nothing_about_the_claim(project: Project) -> None:
     project.claims(
         "@pytest.fixture\ndef broken():\n    raise KeyError('x')\n"
         '@pytest.mark.claim("one")\ndef test_one(broken):\n    pass\n'
@@ -46,7 +52,7 @@ def test_harness_error_in_the_set_up_says_nothing_about_the_claim(project):
     assert project.outcomes == {"one": "harness"}
 
 
-def test_behaviour_failure_in_the_set_up_is_a_false_claim(project):
+def test_behaviour_failure_in_the_set_up_is_a_false_claim(project: Project) -> None:
     project.claims(
         "@pytest.fixture\ndef scheduler():\n    raise WaitTimeout('the scheduler is ready')\n"
         '@pytest.mark.claim("one")\ndef test_one(scheduler):\n    pass\n'
@@ -55,7 +61,7 @@ def test_behaviour_failure_in_the_set_up_is_a_false_claim(project):
     assert project.outcomes == {"one": "false"}
 
 
-def test_teardown_fault_turns_a_proved_claim_into_a_harness_error(project):
+def test_teardown_fault_turns_a_proved_claim_into_a_harness_error(project: Project) -> None:
     project.claims(
         "@pytest.fixture\ndef leaky():\n    yield\n    raise OSError('gone')\n"
         '@pytest.mark.claim("one")\ndef test_one(leaky):\n    pass\n'
@@ -64,7 +70,7 @@ def test_teardown_fault_turns_a_proved_claim_into_a_harness_error(project):
     assert project.outcomes == {"one": "harness"}
 
 
-def test_teardown_fault_never_hides_a_false_claim(project):
+def test_teardown_fault_never_hides_a_false_claim(project: Project) -> None:
     project.claims(
         "@pytest.fixture\ndef leaky():\n    yield\n    raise OSError('gone')\n"
         '@pytest.mark.claim("one")\ndef test_one(leaky):\n    raise ClaimFailed("pod3 is bound")\n'
@@ -73,7 +79,7 @@ def test_teardown_fault_never_hides_a_false_claim(project):
     assert "pod3 is bound" in project.results["results"][0]["message"]
 
 
-def test_a_false_claim_is_worse_news_than_a_harness_error(project):
+def test_a_false_claim_is_worse_news_than_a_harness_error(project: Project) -> None:
     project.claims(
         '@pytest.mark.claim("one")\ndef test_one():\n    {}["x"]\n'
         '@pytest.mark.claim("two")\ndef test_two():\n    assert False\n'
@@ -81,14 +87,14 @@ def test_a_false_claim_is_worse_news_than_a_harness_error(project):
     assert project.run().ret == 1
 
 
-def test_allowed_skip_leaves_the_run_green(project):
+def test_allowed_skip_leaves_the_run_green(project: Project) -> None:
     project.claims(PROVED + '@pytest.mark.claim("one")\ndef test_one():\n    pytest.skip("not here")\n')
     ran = project.run("--allow-skip=one")
     assert ran.ret == 0
     ran.stdout.fnmatch_lines(["skipped:  one: not here", "*1 claims proved*1 skipped (allowed: one)*"])
 
 
-def test_failure_shows_sentence_and_message_but_no_traceback(project):
+def test_failure_shows_sentence_and_message_but_no_traceback(project: Project) -> None:
     project.claims(
         '@pytest.mark.claim("one")\ndef test_pod3_is_bound():\n'
         '    raise ClaimFailed("pod3 is bound", seen="Pending", cause="no scheduler serves it", cure="deploy one")\n'
@@ -108,18 +114,18 @@ def test_failure_shows_sentence_and_message_but_no_traceback(project):
     ran.stdout.no_fnmatch_line("*raise ClaimFailed*")
 
 
-def test_verbose_run_shows_the_traceback_too(project):
+def test_verbose_run_shows_the_traceback_too(project: Project) -> None:
     project.claims('@pytest.mark.claim("one")\ndef test_one():\n    raise ClaimFailed("pod3 is bound")\n')
     project.run("-vv").stdout.fnmatch_lines(["*raise ClaimFailed*"])
 
 
-def test_plain_assert_shows_its_line_and_values(project):
+def test_plain_assert_shows_its_line_and_values(project: Project) -> None:
     project.claims('@pytest.mark.claim("one")\ndef test_one():\n    node = "w1"\n    assert node == "w2"\n')
     ran = project.run()
     ran.stdout.fnmatch_lines(['expected:     assert node == "w2"', "*'w1' == 'w2'*", "*test_claims.py:6)*"])
 
 
-def test_message_of_any_length_is_cut_to_25_lines_with_its_sentence(project):
+def test_message_of_any_length_is_cut_to_25_lines_with_its_sentence(project: Project) -> None:
     project.claims(
         '@pytest.mark.claim("one")\ndef test_one():\n'
         '    raise ClaimFailed("it is", seen="\\n".join(map(str, range(99))), cure="do this")\n'
@@ -129,7 +135,7 @@ def test_message_of_any_length_is_cut_to_25_lines_with_its_sentence(project):
     assert len(message.splitlines()) == 24
 
 
-def test_junit_has_a_failure_for_behaviour_and_an_error_for_the_harness(project):
+def test_junit_has_a_failure_for_behaviour_and_an_error_for_the_harness(project: Project) -> None:
     project.claims(
         '@pytest.mark.claim("one", lines=["A-01"])\ndef test_one():\n    {}["x"]\n'
         '@pytest.mark.claim("two")\ndef test_two():\n    raise ClaimFailed("pod3 is bound")\n'
@@ -148,7 +154,7 @@ def test_junit_has_a_failure_for_behaviour_and_an_error_for_the_harness(project)
         assert (suite.get("failures"), suite.get("errors")) == ("1", "1"), file
 
 
-def test_other_tests_in_the_same_run_keep_their_own_verdict(project):
+def test_other_tests_in_the_same_run_keep_their_own_verdict(project: Project) -> None:
     project.claims(PROVED)
     project.file("test_other.py", "def test_fine(): pass\ndef test_wrong(): assert False\n")
     ran = project.run()

@@ -6,8 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.plugin.conftest import Project
 
 THREE = "".join(
     f'@pytest.mark.claim("c{number}")\ndef test_{number}(facts):\n    assert facts.workers == ("w1", "w2")\n'
@@ -16,7 +20,7 @@ THREE = "".join(
 
 
 @pytest.mark.parametrize("workers", ["2", "4"])
-def test_workers_share_one_cluster_that_the_controller_makes_and_removes(project, workers):
+def test_workers_share_one_cluster_that_the_controller_makes_and_removes(project: Project, workers: str) -> None:
     project.claims(THREE)
     ran = project.run_apart("-n", workers, "--dist", "loadgroup")
     assert ran.ret == 0
@@ -25,7 +29,7 @@ def test_workers_share_one_cluster_that_the_controller_makes_and_removes(project
     assert project.results["workers"] == int(workers)
 
 
-def test_categories_travel_from_the_workers(project):
+def test_categories_travel_from_the_workers(project: Project) -> None:
     project.claims(
         '@pytest.mark.claim("one")\ndef test_one():\n    {}["x"]\n'
         '@pytest.mark.claim("two")\n@pytest.mark.serial\ndef test_two():\n    raise ClaimFailed("pod3 is bound")\n'
@@ -38,7 +42,7 @@ def test_categories_travel_from_the_workers(project):
     ran.stdout.fnmatch_lines(["false     two  *", "*_ false: two _*"])
 
 
-def test_one_line_for_each_claim_when_it_ends_and_no_dots(project):
+def test_one_line_for_each_claim_when_it_ends_and_no_dots(project: Project) -> None:
     project.claims(THREE)
     ran = project.run()
     ran.stdout.re_match_lines_random([rf"proved    c{number} +0\.\d s$" for number in range(3)])
@@ -47,7 +51,7 @@ def test_one_line_for_each_claim_when_it_ends_and_no_dots(project):
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_nothing_happens_without_claims(project, arguments):
+def test_nothing_happens_without_claims(project: Project, arguments: tuple[str, ...]) -> None:
     project.file("test_plain.py", "def test_plain(): pass\n")
     ran = project.run_apart(*arguments)
     assert ran.ret == 0
@@ -58,13 +62,13 @@ def test_nothing_happens_without_claims(project, arguments):
 
 
 @pytest.mark.parametrize("arguments", [("--collect-only",), ("-k", "nothing_of_this_name")])
-def test_no_cluster_is_made_when_no_claim_is_to_run(project, arguments):
+def test_no_cluster_is_made_when_no_claim_is_to_run(project: Project, arguments: tuple[str, ...]) -> None:
     project.claims(THREE)
     project.run(*arguments)
     assert project.diary == []
 
 
-def test_the_plugin_alone_imports_nothing_heavy():
+def test_the_plugin_alone_imports_nothing_heavy() -> None:
     code = (
         "import sys, pytest; before = set(sys.modules); import schedproof_pytest.plugin; "
         "print(*(set(sys.modules) - before))"
@@ -75,7 +79,9 @@ def test_the_plugin_alone_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_failed_preparation_is_shown_without_traceback_and_written_down(project, monkeypatch, arguments):
+def test_failed_preparation_is_shown_without_traceback_and_written_down(
+    project: Project, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
     monkeypatch.setenv("FAKE_FAILS", "harness")
     project.claims(THREE)
     ran = project.run_apart(*arguments)
@@ -87,7 +93,7 @@ def test_failed_preparation_is_shown_without_traceback_and_written_down(project,
     assert "INTERNALERROR" not in ran.stdout.str()
 
 
-def test_wrong_input_found_while_preparing_ends_with_4(project, monkeypatch):
+def test_wrong_input_found_while_preparing_ends_with_4(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_FAILS", "usage")
     project.claims(THREE)
     ran = project.run()
@@ -95,7 +101,9 @@ def test_wrong_input_found_while_preparing_ends_with_4(project, monkeypatch):
     ran.stdout.fnmatch_lines(["*the image exists*"])
 
 
-def test_failed_removal_turns_a_green_run_into_a_harness_error(project, monkeypatch):
+def test_failed_removal_turns_a_green_run_into_a_harness_error(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAKE_FAILS", "removal")
     project.claims(THREE)
     ran = project.run()
@@ -105,7 +113,9 @@ def test_failed_removal_turns_a_green_run_into_a_harness_error(project, monkeypa
 
 
 @pytest.mark.parametrize("arguments", [("-x",), ("--maxfail=1", "-n", "2")])
-def test_stopping_at_the_first_failure_removes_the_cluster_and_ends_with_1(project, arguments):
+def test_stopping_at_the_first_failure_removes_the_cluster_and_ends_with_1(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
     project.claims("".join(
         f'@pytest.mark.claim("c{number}")\ndef test_{number}():\n    assert False\n' for number in range(9)
     ))  # fmt: skip
@@ -115,7 +125,7 @@ def test_stopping_at_the_first_failure_removes_the_cluster_and_ends_with_1(proje
     assert project.results["not_run"]
 
 
-def test_internal_error_of_another_plugin_removes_the_cluster(project):
+def test_internal_error_of_another_plugin_removes_the_cluster(project: Project) -> None:
     project.claims(THREE)
     hook = "\ndef pytest_runtest_logfinish(nodeid):\n    raise RuntimeError('a plugin of somebody else')\n"
     (project.path / "conftest.py").write_text((project.path / "conftest.py").read_text() + hook)
@@ -125,7 +135,9 @@ def test_internal_error_of_another_plugin_removes_the_cluster(project):
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_sigterm_during_a_claim_removes_the_cluster_and_ends_with_2(project, arguments):
+def test_sigterm_during_a_claim_removes_the_cluster_and_ends_with_2(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
     os.mkfifo(project.path / "begun")
     project.claims(
         "import threading\n"
@@ -146,7 +158,7 @@ def test_sigterm_during_a_claim_removes_the_cluster_and_ends_with_2(project, arg
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_a_file_that_cannot_be_imported_costs_no_cluster(project, arguments):
+def test_a_file_that_cannot_be_imported_costs_no_cluster(project: Project, arguments: tuple[str, ...]) -> None:
     project.claims(THREE)
     project.file("test_broken.py", "import nothing_of_this_name\n")
     ran = project.run_apart(*arguments)
@@ -154,7 +166,7 @@ def test_a_file_that_cannot_be_imported_costs_no_cluster(project, arguments):
     assert project.diary == []
 
 
-def test_options_become_settings(project):
+def test_options_become_settings(project: Project) -> None:
     project.claims(THREE)
     assert project.run("--keep").ret == 0
     assert project.diary[0] == "made keep"
@@ -171,7 +183,9 @@ def test_options_become_settings(project):
         (("--mutants", "--kind-bin=/bin/true"), "a program named kind"),
     ],
 )
-def test_wrong_option_ends_with_4_before_anything_is_collected(project, arguments, words):
+def test_wrong_option_ends_with_4_before_anything_is_collected(
+    project: Project, arguments: tuple[str, ...], words: str
+) -> None:
     project.claims(THREE)
     ran = project.run_apart(*arguments)
     assert ran.ret == 4
@@ -180,7 +194,7 @@ def test_wrong_option_ends_with_4_before_anything_is_collected(project, argument
     assert project.diary == []
 
 
-def test_wrong_variable_ends_with_4_when_there_are_claims(project, monkeypatch):
+def test_wrong_variable_ends_with_4_when_there_are_claims(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NODES", "many")
     project.claims(THREE)
     ran = project.run()
@@ -188,19 +202,21 @@ def test_wrong_variable_ends_with_4_when_there_are_claims(project, monkeypatch):
     ran.stdout.fnmatch_lines(["*NODES is one of 1, 3*"])
 
 
-def test_wrong_variable_does_not_concern_a_run_without_claims(project, monkeypatch):
+def test_wrong_variable_does_not_concern_a_run_without_claims(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NODES", "many")
     project.file("test_plain.py", "def test_plain(): pass\n")
     assert project.run().ret == 0
 
 
-def test_pytest_kinds_keep_cluster_means_keep(project):
+def test_pytest_kinds_keep_cluster_means_keep(project: Project) -> None:
     project.claims(THREE)
     project.run("--keep-cluster")
     assert project.diary[0] == "made keep"
 
 
-def test_kubeconfig_that_is_the_users_own_is_refused(project, monkeypatch):
+def test_kubeconfig_that_is_the_users_own_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     own = project.file("own-kubeconfig", "")
     monkeypatch.setenv("KUBECONFIG", str(own))
     project.claims(THREE)

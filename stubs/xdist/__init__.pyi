@@ -1,0 +1,1 @@
+# What we use of pytest-xdist, which has no types.
