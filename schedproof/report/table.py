@@ -5,6 +5,7 @@ Rendered as lines of (text, style) pairs; whoever writes them knows how a style 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -27,10 +28,13 @@ STYLE: dict[Outcome, str] = {
 FAILED: tuple[Outcome, ...] = ("false", "harness", "survived")
 """Outcomes whose message is shown."""
 
-_VERDICT, _CLAIM, _SECONDS = 9, 54, 9
-_BINDER = WIDTH - _VERDICT - _CLAIM - _SECONDS - 2
+_VERDICT, _CLAIM, _SECONDS = 9, 48, 9
+_BINDER = WIDTH - _VERDICT - 1 - _CLAIM - _SECONDS - 2
 _TWIN = 8
-_MUTANT = WIDTH - _VERDICT - (_CLAIM - 14) - _TWIN - _SECONDS - 3
+_OF_CLAIM = 40
+_MUTANT = WIDTH - _OF_CLAIM - 1 - _TWIN - 1 - _SECONDS - 2 - len("survived")
+_RANDOM = re.compile(r"-[0-9a-f]{6}\b")
+"""What makes a claim's scheduler unique; its readers need it in the results file only."""
 
 
 def name(result: Result) -> str:
@@ -65,7 +69,11 @@ def render(run: Run, *, busy: float = 0.0) -> list[Line]:
 
 
 def _row(result: Result, shown: str) -> Line:
-    rest = f" {_cut(shown, _CLAIM):<{_CLAIM}}{result.seconds:>{_SECONDS - 2}.1f} s  {_cut(result.binder, _BINDER)}"
+    # A mutant's name stands behind its claim's and takes the place of the binder.
+    width = _CLAIM + _BINDER if result.mutant else _CLAIM
+    binders = dict.fromkeys(_RANDOM.sub("", binder) for binder in result.binder.split(", "))
+    binder = "" if result.mutant else _cut(", ".join(binders), _BINDER)
+    rest = f" {_cut(shown, width):<{_CLAIM}}{result.seconds:>{_SECONDS - 2}.1f} s  {binder}"
     return [(f"{result.outcome:<{_VERDICT}}", STYLE[result.outcome]), (rest.rstrip(), PLAIN)]
 
 
@@ -79,7 +87,7 @@ def _skipped(own: Iterable[Result]) -> list[Line]:
 
 def _matrix(own: list[Result], mutants: list[Result]) -> list[Line]:
     """Return mutants by claim, each claim with its twin's verdict; a claim without a mutant shows too."""
-    width = _CLAIM - 14
+    width = _OF_CLAIM
     heading = f"{'claim':<{width}} {'twin':<{_TWIN}} {'mutant':<{_MUTANT}}{'seconds':>{_SECONDS}}  verdict"
     lines: list[Line] = [[(heading, HEADING)]]
     for claim in sorted({result.claim for result in own} | {result.claim for result in mutants}):
@@ -124,8 +132,8 @@ def _totals(run: Run, own: list[Result], mutants: list[Result], busy: float) -> 
 def times(run: Run, busy: float) -> str:
     """Return what the run took, in words.
 
-    "Waiting for nothing" is the share of the wall time in which a worker that could have run a claim had none, over
-    all workers, plus the wall time that was neither preparation nor claims.
+    "In waits" is the time in which a claim waited for the cluster, holds of what must not happen included. "Waiting
+    for nothing" is the time of the workers in which they had no claim, as a share of the wall time.
     """
     end = max(0.0, run.seconds - run.prepare_seconds - run.claims_seconds)
     idle = max(0.0, run.claims_seconds - busy / max(1, run.workers))

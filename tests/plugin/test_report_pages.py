@@ -29,7 +29,7 @@ def _text(run: Run, busy: float = 0.0) -> str:
 
 def test_table_has_a_row_for_each_claim_and_fits_100_columns() -> None:
     run = _run(
-        _result("pod3-bound", "proved", binder="my-scheduler-1a2b3c"),
+        _result("pod3-bound", "proved", binder="default-scheduler, my-scheduler-1a2b3c, my-scheduler-4d5e6f"),
         _result("a" * 90, "false", binder="b" * 90),
         _result("skipped-one", "skipped", message="no audit\nlog " * 30),
         _result("pod3-bound", "caught", mutant="m" * 80),
@@ -39,7 +39,7 @@ def test_table_has_a_row_for_each_claim_and_fits_100_columns() -> None:
     )
     text = _text(run, busy=20.0)
     assert max(len(line) for line in text.splitlines()) <= table.WIDTH
-    assert re.search(r"^proved    pod3-bound +4\.1 s  my-scheduler-1a2b3c$", text, re.MULTILINE)
+    assert re.search(r"^proved    pod3-bound +4\.1 s  default-scheduler, my-scheduler$", text, re.MULTILINE)
     assert "1 claims proved, 1 false, 0 harness, 1 skipped, 1 not run" in text
     assert "20.0 s until the cluster was ready, 30.0 s claims, 10.0 s clean-up" in text
 
