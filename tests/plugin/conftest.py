@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,12 @@ from typing import Any
 import pytest
 
 import schedproof
+
+# pytester takes out of sys.modules what a run in this process imported: what is there before need not be read again.
+for _module in ("api", "binder.judge", "binder.invariants", "deploy.scheduler", "evidence.collect", "report.junit"):
+    importlib.import_module(f"schedproof.{_module}")
+for _module in ("fixtures", "held", "inputs", "judging", "namespaces", "run", "terminal", "world"):
+    importlib.import_module(f"schedproof_pytest.{_module}")
 
 FAKE_PREPARE = """
 import contextlib, os
@@ -93,6 +100,10 @@ class Project:
     def run_apart(self, *arguments: str) -> pytest.RunResult:
         """Run pytest in a process of its own, as xdist needs it."""
         return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments, timeout=60)
+
+    def run_for(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest in a process of its own if it is given ``-n``, else in this one."""
+        return self.run_apart(*arguments) if "-n" in arguments else self.run(*arguments)
 
     @property
     def diary(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -156,10 +157,16 @@ def test_wrong_declaration_is_refused_with_file_and_line(project: Project, chang
     assert project.diary == []
 
 
-def test_mutants_run_under_xdist_too(project: Project) -> None:
-    project.claims(CLAIM, "e2e/documents/test_claims.py")
-    project.file("e2e/mutants/documents/claims.py", CAUGHT)
-    ran = project.run_apart("--mutants", "e2e", "-n", "2", "--dist", "loadgroup")
+def test_mutants_of_a_serial_claim_run_on_one_worker(project: Project) -> None:
+    project.claims("@pytest.mark.serial" + CLAIM, "e2e/documents/test_claims.py")
+    more = CAUGHT.replace("def another_name", "def yet_another_name").split("\n", 2)[2]
+    project.file("e2e/mutants/documents/claims.py", CAUGHT + more)
+    ran = project.run_apart("--mutants", "e2e", "-n", "2", "--dist", "loadgroup", "-v")
     assert ran.ret == 0
-    assert project.outcomes == {"pod3-bound": "proved", "pod3-bound[another-name]": "caught"}
+    assert project.outcomes == {
+        "pod3-bound": "proved",
+        "pod3-bound[another-name]": "caught",
+        "pod3-bound[yet-another-name]": "caught",
+    }
     assert project.diary.count("made") == project.diary.count("removed") == 1
+    assert len({line.split("]")[0] for line in ran.outlines if re.search("PROVED|CAUGHT", line)}) == 1

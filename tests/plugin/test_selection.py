@@ -65,13 +65,3 @@ def test_sentence_is_the_docstring_or_the_tests_name(project: Project) -> None:
         "pod1 is bound by the default scheduler",
         "Pod2 is bound, too.",
     ]
-
-
-def test_serial_claims_are_one_group(project: Project) -> None:
-    project.claims(
-        "".join(f'@pytest.mark.serial\n@pytest.mark.claim("c{n}")\ndef test_{n}(): pass\n' for n in range(3))
-    )
-    ran = project.run_apart("-n", "2", "--dist", "loadgroup", "-v")
-    assert ran.ret == 0
-    assert len({line.split("]")[0] for line in ran.outlines if "PROVED" in line}) == 1
-    assert project.results["results"][0]["test"] == "test_claims.py::test_0"

@@ -19,14 +19,13 @@ THREE = "".join(
 )
 
 
-@pytest.mark.parametrize("workers", ["2", "4"])
-def test_workers_share_one_cluster_that_the_controller_makes_and_removes(project: Project, workers: str) -> None:
+def test_four_workers_share_one_cluster_that_the_controller_makes_and_removes(project: Project) -> None:
     project.claims(THREE)
-    ran = project.run_apart("-n", workers, "--dist", "loadgroup")
+    ran = project.run_apart("-n", "4", "--dist", "loadgroup")
     assert ran.ret == 0
     assert project.diary == ["made", "removed"]
     assert project.outcomes == {"c0": "proved", "c1": "proved", "c2": "proved"}
-    assert project.results["workers"] == int(workers)
+    assert project.results["workers"] == 4
 
 
 def test_categories_travel_from_the_workers(project: Project) -> None:
@@ -39,6 +38,7 @@ def test_categories_travel_from_the_workers(project: Project) -> None:
     ran = project.run_apart("-n", "2", "--dist", "loadgroup")
     assert ran.ret == 1
     assert project.outcomes == {"one": "harness", "two": "false", "three": "skipped", "four": "harness"}
+    assert project.diary == ["made", "removed"]
     ran.stdout.fnmatch_lines(["false     two  *", "*_ false: two _*"])
 
 
@@ -53,7 +53,7 @@ def test_one_line_for_each_claim_when_it_ends_and_no_dots(project: Project) -> N
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
 def test_nothing_happens_without_claims(project: Project, arguments: tuple[str, ...]) -> None:
     project.file("test_plain.py", "def test_plain(): pass\n")
-    ran = project.run_apart(*arguments)
+    ran = project.run_for(*arguments)
     assert ran.ret == 0
     assert project.diary == []
     assert not (project.path / "artifacts").exists()
@@ -84,7 +84,7 @@ def test_failed_preparation_is_shown_without_traceback_and_written_down(
 ) -> None:
     monkeypatch.setenv("FAKE_FAILS", "harness")
     project.claims(THREE)
-    ran = project.run_apart(*arguments)
+    ran = project.run_for(*arguments)
     assert ran.ret == 3
     assert "no space left" in project.results["harness"]
     assert project.results["not_run"] == ["c0", "c1", "c2"]
@@ -119,7 +119,7 @@ def test_stopping_at_the_first_failure_removes_the_cluster_and_ends_with_1(
     project.claims("".join(
         f'@pytest.mark.claim("c{number}")\ndef test_{number}():\n    assert False\n' for number in range(9)
     ))  # fmt: skip
-    ran = project.run_apart(*arguments)
+    ran = project.run_for(*arguments)
     assert ran.ret == 1
     assert project.diary == ["made", "removed"]
     assert project.results["not_run"]
@@ -161,7 +161,7 @@ def test_sigterm_during_a_claim_removes_the_cluster_and_ends_with_2(
 def test_a_file_that_cannot_be_imported_costs_no_cluster(project: Project, arguments: tuple[str, ...]) -> None:
     project.claims(THREE)
     project.file("test_broken.py", "import nothing_of_this_name\n")
-    ran = project.run_apart(*arguments)
+    ran = project.run_for(*arguments)
     assert ran.ret != 0
     assert project.diary == []
 
@@ -187,7 +187,7 @@ def test_wrong_option_ends_with_4_before_anything_is_collected(
     project: Project, arguments: tuple[str, ...], words: str
 ) -> None:
     project.claims(THREE)
-    ran = project.run_apart(*arguments)
+    ran = project.run(*arguments)
     assert ran.ret == 4
     assert words in ran.stderr.str()
     assert "Traceback" not in ran.stderr.str()
