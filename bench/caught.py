@@ -15,7 +15,7 @@ from schedproof.cluster.facts import Facts
 from schedproof.cluster.node import nodes
 from schedproof.cluster.ready import wait_until_nodes_ready
 from schedproof.command import run
-from schedproof.errors import HarnessError
+from schedproof.errors import HarnessError, SchedproofError
 from schedproof.mutants import Mutant
 from schedproof.progress import progress
 
@@ -55,7 +55,10 @@ def measure(things: Ingredients, environment: Environment, our_results: Path | N
         for rival in RIVALS:
             for name, (verdict, said) in _one(rival, usable, others, facts).items():
                 found["mutants"][name] |= {rival: verdict, f"{rival} said": said}
-    _ours(found, results.read(our_results) if our_results else _run_ours())
+    try:
+        _ours(found, results.read(our_results) if our_results else _run_ours())
+    except SchedproofError as error:
+        found["ours_failed"] = str(error)  # what the rivals took minutes for is not lost
     return found
 
 
@@ -64,11 +67,17 @@ def show(found: dict[str, Any]) -> str:
     rows = []
     for name in ("schedproof", *RIVALS):
         verdicts = [one.get(name, "not run") for one in found["mutants"].values()]
-        rows.append([name, str(verdicts.count("caught")), str(verdicts.count("survived")), str(len(verdicts))])
-    lines = [figures.table(["mutants of the core claims", "caught", "survived", "of"], rows)]
+        # Ours are caught only when the claim ends false with the expected sentence.
+        false = [one for one in found["mutants"].values() if one.get(name) == "caught" and _false(one, name)]
+        counts = (verdicts.count("caught"), len(false), verdicts.count("survived"), len(verdicts))
+        rows.append([name, *map(str, counts)])
+    heading = ["mutants of the core claims", "caught", "by an assertion", "survived", "of"]
+    lines = [figures.table(heading, rows)]
     for name, one in found["mutants"].items():
         if survivors := [rival for rival in ("schedproof", *RIVALS) if one.get(rival) != "caught"]:
             lines.append(f"  {name} ({one['fault']}): " + ", ".join(f"{rival} {one.get(rival)}" for rival in survivors))
+    if found.get("ours_failed"):
+        lines.append(f"! our own run failed:\n{found['ours_failed']}")
     if found["not_run"]:
         lines.append(f"  not run: they break an input that only our own claims have: {', '.join(found['not_in_yaml'])}")
     return "\n".join(lines)
@@ -97,6 +106,11 @@ def _one(rival: str, mutants: Sequence[Mutant], others: Rivals, facts: Facts) ->
             verdict = {0: "survived", 1: "caught"}.get(outcome.code, f"exit code {outcome.code}")
         found[_name(mutant)] = verdict, next(iter(outcome.red.values()), "")
     return found
+
+
+def _false(one: Mapping[str, str], name: str) -> bool:
+    """Say whether the test failed by what it asserts, and not by a program that ended badly or took too long."""
+    return name not in RIVALS or one.get(f"{name} said", "").startswith("AssertionError")
 
 
 def _name(mutant: Mutant) -> str:

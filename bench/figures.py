@@ -51,11 +51,16 @@ def union(intervals: Sequence[tuple[float, float]]) -> float:
     return total
 
 
-def write(name: str, machine: dict[str, Any], figures: dict[str, Any]) -> Path:
-    """Write one measurement with the machine's facts as ``artifacts/bench/NAME.json`` and return its path."""
+def write(name: str, machine: dict[str, Any], figures: dict[str, Any], text: str = "") -> Path:
+    """Write one measurement with the machine's facts as ``artifacts/bench/NAME.json`` and return its path.
+
+    ``text`` is the table for people, kept beside it as ``NAME.txt``.
+    """
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     content = {"schema_version": SCHEMA, "name": name, "taken": now, "machine": machine, "figures": figures}
-    return folders.write_text(folders.artifacts() / "bench" / f"{name}.json", json.dumps(content, indent=1) + "\n")
+    folder = folders.artifacts() / "bench"
+    folders.write_text(folder / f"{name}.txt", f"{text}\n")
+    return folders.write_text(folder / f"{name}.json", json.dumps(content, indent=1) + "\n")
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -99,8 +99,9 @@ def _versions(chosen: Settings, things: contenders.Ingredients) -> dict[str, Any
 
 
 def _tell(name: str, facts: dict[str, Any], found: dict[str, Any], text: str) -> None:
-    path = figures.write(name, facts, found)
-    print(f"\n{text}\n{machine.line(facts)}\n{path}\n", flush=True)
+    text = f"{text}\n{machine.line(facts)}"
+    path = figures.write(name, facts, found, text)
+    print(f"\n{text}\n{path}\n", flush=True)
 
 
 def _failed(error: SchedproofError, code: ExitCode) -> int:
