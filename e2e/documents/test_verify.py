@@ -69,7 +69,7 @@ def test_kubectl_get_events_shows_both_schedulers_as_sources(
     for pod in (pod1, pod2, pod3):
         assert pod.scheduled_events()
 
-    shown = kubectl.event_sources(facts, namespace, reason="Scheduled")
+    shown = kubectl.event_sources(facts, manifests.input("current-namespace", namespace), reason="Scheduled")
 
     assert shown == {
         f"pod/{pod1.name}": ["default-scheduler"],
