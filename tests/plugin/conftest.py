@@ -77,7 +77,8 @@ def _shared_api():
 class Project:
     """The project of one self-test."""
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
+    def __init__(self, pytester: pytest.Pytester, swept: list[str]) -> None:
+        self.swept = swept
         self.pytester = pytester
         self.path = pytester.path
 
@@ -129,11 +130,13 @@ class Project:
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project whose cluster is made of nothing."""
+    swept: list[str] = []
     monkeypatch.setattr(schedproof, "prepare", None, raising=False)  # so that what the project puts there is undone
     monkeypatch.setenv("SCHEDPROOF_ARTIFACTS", str(pytester.path / "artifacts"))
     for variable in ("KEEP", "SUITE", "NODES", "PLAN", "WORKERS", "ALLOW_SKIP", "PROVIDERS", "PYTEST_ADDOPTS"):
         monkeypatch.delenv(variable, raising=False)
-    made = Project(pytester)
+    monkeypatch.setattr("schedproof_pytest.leftovers.sweep", lambda facts: swept.append(facts.name))
+    made = Project(pytester, swept)
     made.file("fake_prepare.py", FAKE_PREPARE)
     made.file("conftest.py", CONFTEST)
     pytester.syspathinsert()

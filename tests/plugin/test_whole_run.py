@@ -172,6 +172,15 @@ def test_options_become_settings(project: Project) -> None:
     assert project.diary[0] == "made keep"
 
 
+@pytest.mark.parametrize(("arguments", "swept"), [(["--keep"], ["c1"]), ([], [])])
+def test_only_a_kept_cluster_is_swept_before_the_first_claim(
+    project: Project, arguments: list[str], swept: list[str]
+) -> None:
+    project.claims(THREE)
+    assert project.run(*arguments).ret == 0
+    assert project.swept == swept
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
