@@ -29,6 +29,7 @@ class Deadline:
 
 
 BIND = Deadline("BIND", 30, "a scheduler binds a pod in milliseconds; after a back-off in up to 10 s")
+BROKEN = Deadline("BROKEN", 12, "BIND under a mutant: the binding should not come, and the message says why it did not")
 EVENT = Deadline("EVENT", 5, "a Scheduled event is sent right after the binding, behind at most a queue of its kind")
 RUN = Deadline("RUN", 60, "sandbox and container start in 1 to 2 s, on a node busy with other pods in 10 s")
 ROLLOUT = Deadline("ROLLOUT", 60, "a scheduler's Deployment is ready 3 s after its image is on the nodes")

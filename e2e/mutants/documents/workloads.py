@@ -42,7 +42,7 @@ def name_beside_the_template(daemonset: Object) -> None:
     claim="daemonset-of-pods",
     input="scheduler",
     fault="the profile's addedAffinity allows one kind of node only: the DaemonSet's other pods never fit",
-    expect="the * pods with app.kubernetes.io/name=scheduled-by-my-scheduler are bound * 0 bound * didn't match scheduler-enforced node affinity",
+    expect="pods with * are bound * 0 bound * didn't match scheduler-enforced node affinity",
 )
 def profile_for_other_nodes(objects: list[Object]) -> list[Object]:
     content = dict(bundle.configs(objects)[0].content or {})
