@@ -290,12 +290,19 @@ class Scheduler:
         return likely or unserved
 
     def state(self) -> str:
-        """Return its state in at most eight lines, for a failure's message; never raises one of our errors."""
+        """Return its state in at most eight lines; never raises one of our errors."""
+        summary, cause = self.explained()
+        return f"{summary}\ncause: {cause}" if cause else summary
+
+    def explained(self) -> tuple[str, str]:
+        """Return its state in a few lines, and the likely cause of its not working (see :meth:`cause`).
+
+        For failure messages: never raises one of our errors.
+        """
         try:
-            cause = self.cause()
-            return "\n".join([*self._summary(), f"cause: {cause}"] if cause else self._summary())
+            return "\n".join(self._summary()), self.cause()
         except SchedproofError as error:
-            return f"{self._title}: its state could not be read: {error.message.seen or error.message.expected}"
+            return f"{self._title}: its state could not be read: {error.message.seen or error.message.expected}", ""
 
     def _summary(self) -> list[str]:
         pods = self.pods()
