@@ -65,3 +65,11 @@ def test_sentence_is_the_docstring_or_the_tests_name(project: Project) -> None:
         "pod1 is bound by the default scheduler",
         "Pod2 is bound, too.",
     ]
+
+
+def test_claim_is_selected_by_its_id(project: Project) -> None:
+    project.claims(
+        '@pytest.mark.claim("pods-first")\ndef test_a(): pass\n@pytest.mark.claim("two")\ndef test_b(): pass\n'
+    )
+    assert project.run("-k", "pods-first").ret == 0
+    assert [one["claim"] for one in project.results["results"]] == ["pods-first"]
