@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
 from schedproof.api import Object
 from schedproof.deploy import bundle
-from schedproof.deploy.rival import rival_of
+from schedproof.deploy.rival import forgotten_copy
+from schedproof.deploy.scheduler import Scheduler
 from schedproof.mutants import mutant
+
+if TYPE_CHECKING:
+    from fixtures.world import World
 
 
 @mutant(
     claim="deployment-of-pods",
-    input="scheduler",
+    input="world",
     fault="N5: two Deployments of different identity serve one name, without any election",
     expect="by my-scheduler-* and by nobody else * -rival * binds it to",
 )
-def two_schedulers_of_one_name(objects: list[Object]) -> None:
-    objects.extend(rival_of(objects))
+def two_schedulers_of_one_name(world: World) -> Iterator[None]:
+    with ExitStack() as stack:
+
+        def deploy_a_rival(scheduler: Scheduler) -> None:
+            stack.enter_context(forgotten_copy(world.api, world.facts, scheduler.name))
+
+        world.after("ready", deploy_a_rival)
+        yield
 
 
 @mutant(
