@@ -35,15 +35,17 @@ def warm_and_kept() -> dict[str, Any]:
 
     A kept cluster that was there before stays; one that this makes is removed.
     """
-    before = {record.name for record in owner.records()}
     found = {"warm": _run("warm", keep=False)}
+    before = {record.name for record in owner.records()}
+    made: set[str] = set()
     try:
         if not any(record.keep for record in owner.records()):
             _run("kept, first run", keep=True)
+            made = {record.name for record in owner.records()} - before
         found["kept"] = _run("kept", keep=True)
     finally:
         for item in clean.items():
-            if item.kind == "cluster" and item.name not in before:
+            if item.kind == "cluster" and item.name in made:
                 item.remove()
     return found
 

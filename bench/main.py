@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import caught, contenders, costs, environment, figures, latency, machine, suites
+from bench import caught, contenders, costs, environment, figures, latency, machine, page, suites
 from schedproof import prepare, programs
 from schedproof.cluster.signals import Terminated, terminable
 from schedproof.errors import ExitCode, SchedproofError, UsageError
@@ -23,7 +23,7 @@ ALL = ("latency", "suites", "mutants", "costs")
 def parser() -> argparse.ArgumentParser:
     """Return the grammar of the command line."""
     top = argparse.ArgumentParser(prog="python -m bench", description="See docs/bench.md.")
-    top.add_argument("what", nargs="*", help=f"{', '.join(ALL)} (default: these), or cold")
+    top.add_argument("what", nargs="*", help=f"{', '.join(ALL)} (default: these), cold, or page")
     top.add_argument("--rounds", type=int, default=40, help="binds for each way of waiting and load (latency)")
     top.add_argument("--repeats", type=int, default=1, help="runs of each contender (suites)")
     top.add_argument(
@@ -41,7 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         with terminable():
-            _measure(arguments, _asked(arguments.what))
+            asked = _asked(arguments.what)
+            if measured := [word for word in asked if word != "page"]:
+                _measure(arguments, measured)
+            if "page" in asked:
+                print(page.write())
     except UsageError as error:
         return _failed(error, ExitCode.USAGE)
     except SchedproofError as error:
@@ -53,8 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _asked(words: Sequence[str]) -> tuple[str, ...]:
     for word in words:
-        if word not in (*ALL, "cold"):
-            raise UsageError(f"one of {', '.join(ALL)}, cold", seen=word, cure="see docs/bench.md")
+        if word not in (*ALL, "cold", "page"):
+            raise UsageError(f"one of {', '.join(ALL)}, cold, page", seen=word, cure="see docs/bench.md")
     return tuple(words) or ALL
 
 
