@@ -144,7 +144,13 @@ def show(found: dict[str, Any]) -> str:
                 f"{TITLES[way]} ({load})", f"{after['p50']:.1f}", f"{after['p99']:.1f}",
                 f"{request['p50']:.1f}", f"{request['p99']:.1f}",
             ])  # fmt: skip
-    heading = ["ms from a bind to the wait's return", "p50", "p99", "request p50", "request p99"]
+    heading = [
+        f"ms from a bind to the wait's return, {found['rounds']} rounds",
+        "p50",
+        "p99",
+        "request p50",
+        "request p99",
+    ]
     return figures.table(heading, rows)
 
 
