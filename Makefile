@@ -28,14 +28,14 @@ claims: $(VENV)/ready ## write docs/claims.md: document line -> claim -> mutant
 	@$(SCHEDPROOF) claims
 
 bench: $(VENV)/ready ## how fast, beside what people use instead (JSON in artifacts/)
-	@$(VENV)/bin/python -m bench
+	@$(VENV)/bin/python -m bench $(ARGS)
 
 shell: $(VENV)/ready ## a shell with kubectl on the kept cluster (KEEP=1)
 	@$(SCHEDPROOF) shell
 
 clean: $(VENV)/ready ## list and remove what schedproof made on this machine (ARGS=--list only lists)
 	@$(SCHEDPROOF) clean $(ARGS)
-	@rm -rf $(VENV)
+	@$(if $(ARGS),,rm -rf $(VENV) .venv-bench)
 
 lock: ## resolve requirements.txt and requirements-bench.txt anew (needs uv)
 	uv pip compile -q pyproject.toml requirements.in --extra dev $(LOCK_OPTIONS) -o requirements.txt
