@@ -70,6 +70,35 @@ def test_teardown_fault_turns_a_proved_claim_into_a_harness_error(project: Proje
     assert project.outcomes == {"one": "harness"}
 
 
+def test_a_clean_up_that_takes_too_long_does_not_make_the_claim_false(project: Project) -> None:
+    project.claims(
+        "@pytest.fixture\ndef slow():\n    yield\n    raise WaitTimeout('no Pod of it is left')\n"
+        '@pytest.mark.claim("one")\ndef test_one(slow):\n    pass\n'
+    )
+    assert project.run().ret == 3
+    assert project.outcomes == {"one": "harness"}
+
+
+def test_a_namespace_that_is_never_ready_says_nothing_about_the_claim(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from schedproof.errors import WaitTimeout
+
+    def never(*_: object, **__: object) -> None:
+        raise WaitTimeout("ServiceAccount default exists", seen="there is none")
+
+    monkeypatch.setattr("schedproof_pytest.namespaces.wait_until", never)
+    project.claims('@pytest.mark.claim("one")\ndef test_one(namespace):\n    pass\n')
+    assert project.run().ret == 3
+    assert project.outcomes == {"one": "harness"}
+
+
+def test_a_claim_whose_body_was_never_run_is_not_proved(project: Project) -> None:
+    project.claims(PROVED)
+    assert project.run("--setup-only").ret == 3
+    assert project.outcomes == {"good": "harness"}
+
+
 def test_teardown_fault_never_hides_a_false_claim(project: Project) -> None:
     project.claims(
         "@pytest.fixture\ndef leaky():\n    yield\n    raise OSError('gone')\n"
