@@ -18,7 +18,7 @@ SINGLE_FILE = pytest.mark.xdist_group("metrics-for-anonymous")
 """A mutant of it grants something to the anonymous everywhere, so its runs come one after the other."""
 
 
-@pytest.mark.claim("metrics-agree-with-audit-log", lines=["A-54"])
+@pytest.mark.claim("metrics-agree-with-audit-log")
 def test_schedule_attempts_of_the_profile_agree_with_the_audit_log(
     audit: AuditLog, manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
 ) -> None:
@@ -32,7 +32,7 @@ def test_schedule_attempts_of_the_profile_agree_with_the_audit_log(
 
 
 @SINGLE_FILE
-@pytest.mark.claim("metrics-refused-to-anonymous", lines=["B-21"])
+@pytest.mark.claim("metrics-refused-to-anonymous")
 def test_metrics_are_refused_to_the_anonymous(schedulers: Schedulers) -> None:
     """`/metrics` answers whoever may read it, and refuses the anonymous."""
     second = schedulers.deploy()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from schedproof.api import Api
 
 
-@pytest.mark.claim("unknown-name-stays-pending", lines=["A-24", "A-50", "B-39"])
+@pytest.mark.claim("unknown-name-stays-pending", lines=["A-24", "A-50"])
 def test_pod_with_a_name_that_nobody_serves_stays_pending_without_an_event(
     manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
 ) -> None:

@@ -19,9 +19,7 @@ LITERAL = pytest.mark.xdist_group("my-scheduler")
 
 
 @LITERAL
-@pytest.mark.claim(
-    "my-scheduler-running-and-synced", lines=["A-16", "A-20", "A-26", "A-28", "A-29", "B-40", "B-41", "B-42"]
-)
+@pytest.mark.claim("my-scheduler-running-and-synced", lines=["A-16", "A-20", "A-26", "A-28", "A-29", "B-12", "B-41"])
 def test_my_scheduler_is_listed_as_running_beside_kube_scheduler_and_works(
     api: Api, manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
 ) -> None:

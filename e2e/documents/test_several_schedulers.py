@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fixtures.judging import Judge
 
 
-@pytest.mark.claim("three-more-schedulers", lines=["A-01", "A-22", "B-07", "B-08", "B-12", "B-13", "B-20"])
+@pytest.mark.claim("three-more-schedulers", lines=["A-01", "A-22", "B-07", "B-08", "B-20"])
 def test_three_more_schedulers_bind_their_own_pods_each(
     manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
 ) -> None:

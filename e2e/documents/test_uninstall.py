@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fixtures.judging import Judge
 
 
-@pytest.mark.claim("uninstalled", lines=["A-24", "A-44", "A-48", "B-44"])
+@pytest.mark.claim("uninstalled", lines=["A-24", "B-44"])
 def test_uninstalled_scheduler_leaves_nothing_and_its_pods_wait_again(
     manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
 ) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schedproof.cluster.facts import Facts
 
 
-@pytest.mark.claim("pods-first", lines=["A-54", "A-55", "A-56", "A-57", "A-58", "B-44"])
+@pytest.mark.claim("pods-first", lines=["A-55", "A-56", "A-57", "A-58", "B-44"])
 def test_pod_submitted_before_its_scheduler_waits_for_it(
     manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
 ) -> None:
