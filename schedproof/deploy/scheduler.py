@@ -34,6 +34,9 @@ class Scheduler:
         objects: The bundle, already under names of its own (:func:`schedproof.deploy.manifests.renamed`).
         name: The schedulerName that its pods ask for; by default the first one that its configuration serves.
 
+    Attributes:
+        deployed: Whether something of it may be in the cluster, also when deploying it failed half-way.
+
     Raises:
         UsageError: The bundle has no Deployment.
     """
@@ -57,6 +60,7 @@ class Scheduler:
         self.deployment = str(workload["metadata"]["name"])
         self.lease = bundle.lease(objects)
         self._mark = rollout.mark(self.objects)
+        self.deployed = False
         self._granted: str | None = None
         self._reader: list[Object] = []
 
@@ -78,11 +82,15 @@ class Scheduler:
             allow_rival: Let it answer to the default scheduler's name; for clusters of one's own only.
 
         Raises:
-            UsageError: It would answer to ``default-scheduler`` or overwrite a role of the system.
+            UsageError: It would answer to ``default-scheduler``, overwrite a role of the system, or a Deployment that
+                is not ours (and that would be removed at the end).
             ApiError: The API server refused an object.
         """
         if not allow_rival:
             checks.refuse_rivals(self.objects)
+        if not self.deployed:
+            self._refuse_to_overwrite()
+        self.deployed = True  # from here on there is something to remove
         for obj in self.objects:
             self._api.apply(obj)
         return self
@@ -112,6 +120,16 @@ class Scheduler:
         for pod in pods:
             endpoint.check_image(pod, self._workload, self._facts)
         return self
+
+    def _refuse_to_overwrite(self) -> None:
+        """Refuse when somebody else's Deployment has the name: a foreign cluster may have a my-scheduler already."""
+        there = self._api.get(DEPLOYMENT, self.deployment, self.namespace)
+        if there is not None and rollout.ROLLED not in _labels(there):
+            raise UsageError(
+                f"no Deployment {self.namespace}/{self.deployment} but one of schedproof's is in the cluster",
+                seen="somebody else made it: it would be overwritten, and removed at the end",
+                cure="use another cluster, or give the scheduler another name",
+            )
 
     def _wait_for_pods(self, wanted: int, deadline: Deadline) -> list[Object]:
         pods = wait_until(
@@ -214,7 +232,7 @@ class Scheduler:
         left = self.left()
         if left:
             raise ApiError(f"nothing is left of {self._title}", seen=f"still there: {', '.join(left)}")
-        self._granted, self._reader = None, []
+        self._granted, self._reader, self.deployed = None, [], False
 
     def left(self) -> list[str]:
         """Return what is still in the cluster of it: objects, pods, lease, role edit; empty after :meth:`uninstall`."""
@@ -352,6 +370,11 @@ class Scheduler:
     @property
     def _box(self) -> Object:
         return bundle.scheduler_container(self._workload) or {"name": ""}
+
+
+def _labels(workload: Object) -> Object:
+    """Return the labels of a workload's pods."""
+    return (workload["spec"]["template"].get("metadata") or {}).get("labels") or {}
 
 
 def _kind(obj: Object) -> str:

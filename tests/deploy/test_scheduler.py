@@ -179,6 +179,31 @@ def test_a_rival_of_the_default_scheduler_is_deployed_only_when_that_is_asked_fo
     assert ("Deployment", "kube-system", "red") in cluster.objects
 
 
+def test_what_was_refused_is_not_there_to_be_removed_and_what_failed_half_way_is(cluster: Any) -> None:
+    refused = Scheduler(cluster, FACTS, [*BUNDLE, {"kind": "ClusterRole", "apiVersion": "rbac.authorization.k8s.io/v1",
+                                                   "metadata": {"name": roles.ROLE}}])  # fmt: skip
+    with pytest.raises(UsageError, match="the system's own role"):
+        refused.deploy()
+    assert not refused.deployed
+    failing = Scheduler(cluster, FACTS, BUNDLE)
+    cluster.apply = lambda _: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        failing.deploy()
+    assert failing.deployed
+
+
+def test_somebody_elses_deployment_of_the_name_is_left_alone(cluster: Any) -> None:
+    theirs = copy.deepcopy(bundle.workload(BUNDLE))
+    cluster.put(theirs)
+    scheduler = Scheduler(cluster, FACTS, BUNDLE)
+    with pytest.raises(UsageError, match="somebody else made it"):
+        scheduler.deploy()
+    assert not scheduler.deployed
+    cluster.remove("Deployment", "red")
+    scheduler.deploy()
+    Scheduler(cluster, FACTS, BUNDLE).deploy()  # left by a run of ours that was killed
+
+
 def test_ready_is_a_finished_rollout_with_the_image_under_test(cluster: Any) -> None:
     scheduler = deployed(cluster)
     cluster.steps = iter([lambda: cluster.pod(ready=False), cluster.pod, cluster.rolled_out])
