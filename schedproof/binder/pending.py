@@ -70,7 +70,7 @@ def assert_stays_pending(
         ClaimFailed: Something happened; the message says what came first and who did it.
         ClusterError: A control or a fence was not bound: nothing is known about the claim.
         ApiError: The API server did not answer at the end of the window.
-        UsageError: There is no pod or no control.
+        UsageError: There is no pod or no control, or a control that was on a node from the first.
     """
     window = _Window(pods, api, audit, hold)
     end = time.monotonic() + hold.seconds - _already_held(pods, since)
@@ -198,6 +198,12 @@ def _all_bound(what: str, pods: Iterable[Pod]) -> tuple[float, ...]:
     began = time.monotonic()
     seconds = []
     for pod in pods:
+        if pod.made["spec"].get("nodeName"):
+            raise UsageError(
+                f"a scheduler binds the {what} {pod.name}",
+                seen="it was on a node from the first: it shows nothing",
+                cure="leave spec.nodeName out",
+            )
         try:
             pod.wait_until_bound(CONTROL)
         except ClaimFailed as error:

@@ -41,8 +41,11 @@ def control(server: Any, pods: Pods) -> Callable[[], list[Pod]]:
     """Make a positive control, which is bound at once."""
 
     def make() -> list[Pod]:
+        server.objects.pop(("pods", "ns", "control"), None)
+        server.pod("control")
+        made = [pod for pod in pods.list() if pod.name == "control"]
         server.pod("control", node="n1")
-        return [pod for pod in pods.list() if pod.name == "control"]
+        return made
 
     return make
 
@@ -131,6 +134,15 @@ def test_a_control_that_is_not_bound_says_nothing_about_the_claim(
     with pytest.raises(ClusterError, match="positive control pod3") as error:
         held(pod3, api, None, lambda: [pods.get("pod3")])
     assert error.value.category == "harness"
+
+
+def test_a_control_that_no_scheduler_had_to_bind_is_refused(server: Any, pods: Pods, pod3: Pod, api: Api) -> None:
+    def preset() -> list[Pod]:
+        server.pod("control", node="n1")
+        return [pod for pod in pods.list() if pod.name == "control"]
+
+    with pytest.raises(UsageError, match="on a node from the first"):
+        held(pod3, api, None, preset)
 
 
 def test_a_hold_without_a_control_is_refused(pod3: Pod, api: Api) -> None:
