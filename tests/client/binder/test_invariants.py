@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from decimal import Decimal
@@ -61,6 +62,13 @@ def test_a_lease_that_is_held_by_another_now_fails_without_any_update(server: An
 def test_without_an_audit_log_the_present_holder_is_checked(server: Any, api: Api, facts: Facts) -> None:
     invariants.check(api, facts, None, since=time.time())
     assert "get" in server.verbs()
+
+
+def test_a_cluster_that_hides_its_control_plane_is_not_accused(server: Any, api: Api, facts: Facts) -> None:
+    meta = {"name": "kube-scheduler", "namespace": "kube-system"}
+    server.put({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta,
+                "spec": {"holderIdentity": "ip-172-16-1-2_1"}})  # fmt: skip
+    invariants.check(api, dataclasses.replace(facts, control_planes=()), None, since=0.0)
 
 
 def test_a_pod_that_was_bound_twice_fails(note: Any, check: Any, line: Any) -> None:
