@@ -27,6 +27,9 @@ def test_proved_claims_end_with_exit_code_0_and_the_cluster_is_removed(project: 
         ('raise ClaimFailed("pod3 is bound", seen="Pending")', "false", 1),
         ('raise WaitTimeout("pod3 is bound in 30 s")', "false", 1),
         ("assert 1 == 2", "false", 1),
+        ('pytest.fail("pod3 is on the wrong node")', "false", 1),
+        ("with pytest.raises(OSError): pass", "false", 1),
+        ("from schedproof.deploy.scheduler import Scheduler; Scheduler._workload.fget(NOTHING)", "harness", 3),
         ('raise HarnessError("the engine answers", seen="it does not")', "harness", 3),
         ('{}["missing"]', "harness", 3),
         ('pytest.skip("not here")', "skipped", 6),
@@ -36,7 +39,8 @@ def test_proved_claims_end_with_exit_code_0_and_the_cluster_is_removed(project: 
 def test_category_decides_about_outcome_and_exit_code(
     project: Project, statement: str, outcome: str, code: int
 ) -> None:
-    project.claims(f'@pytest.mark.claim("one")\ndef test_one():\n    {statement}\n')
+    nothing = "class NOTHING:\n    objects = ()\n"
+    project.claims(f'{nothing}@pytest.mark.claim("one")\ndef test_one():\n    {statement}\n')
     ran = project.run()
     assert project.outcomes == {"one": outcome}
     assert ran.ret == code
@@ -152,6 +156,13 @@ def test_plain_assert_shows_its_line_and_values(project: Project) -> None:
     project.claims('@pytest.mark.claim("one")\ndef test_one():\n    node = "w1"\n    assert node == "w2"\n')
     ran = project.run()
     ran.stdout.fnmatch_lines(['expected:     assert node == "w2"', "*'w1' == 'w2'*", "*test_claims.py:6)*"])
+
+
+def test_a_failed_pytest_fail_shows_the_claims_own_line(project: Project) -> None:
+    project.claims('@pytest.mark.claim("one")\ndef test_one():\n    pytest.fail("on the wrong node")\n')
+    project.run().stdout.fnmatch_lines(
+        ['expected:     pytest.fail("on the wrong node")', "seen:         on the wrong*"]
+    )
 
 
 def test_message_of_any_length_is_cut_to_25_lines_with_its_sentence(project: Project) -> None:
