@@ -18,7 +18,8 @@ def table(facts: Facts, *words: str) -> list[dict[str, str]]:
     """
     printed = run([facts.kubectl, f"--kubeconfig={facts.kubeconfig}", *words], seconds=SECONDS)
     header, *lines = printed.stdout.splitlines() or [""]
-    begins = [at for at, letter in enumerate(header) if letter != " " and (at < 2 or header[at - 2 : at] == "  ")]  # noqa: PLR2004 - two spaces part columns
+    # Two spaces part columns; one is within a heading (LAST SEEN).
+    begins = [at for at, letter in enumerate(header) if letter != " " and (at == 0 or header[:at].endswith("  "))]
     ends = [*begins[1:], None]
     return [
         {header[begin:end].strip(): line[begin:end].strip() for begin, end in zip(begins, ends, strict=True)}
