@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from schedproof.api import Api, Object, Refused
 from schedproof.binder import events
 from schedproof.deploy.metrics import attempts
-from schedproof.errors import ClaimFailed
+from schedproof.errors import ApiError, ClaimFailed
 
 if TYPE_CHECKING:
     from schedproof.deploy.scheduler import Scheduler
@@ -72,11 +72,18 @@ def assert_attempts(scheduler: Scheduler, counts: Mapping[str, int]) -> None:
         ApiError: It does not answer, or not with metrics.
     """
     code, text = scheduler.metrics()
+    if code != HTTPStatus.OK:
+        raise ApiError(
+            f"/metrics of scheduler {scheduler.name} answers a ServiceAccount that may read it with 200",
+            seen=f"it answers with {code}, so nothing is known of what it counts",
+            scheduler=scheduler.state(),
+            cause="the scheduler may not ask the API server who is asking (tokenreviews, subjectaccessreviews)",
+        )
     counted = {result: n for (profile, result), n in attempts(text).items() if profile == scheduler.name and n}
     if counted != dict(counts):
         raise ClaimFailed(
             f"schedule_attempts_total of profile {scheduler.name} is {_shown(counts)}",
-            seen=f"it is {_shown(counted)} (HTTP {code})",
+            seen=f"it is {_shown(counted)}",
             scheduler=scheduler.state(),
             cause="the scheduler restarted and counts anew, another replica did the rest, or somebody else binds with "
             "its identity",
