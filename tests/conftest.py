@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from schedproof.settings import KNOBS
+
 FORBIDDEN = (
-    "docker", "dockerd", "containerd", "kind", "kubectl", "go", "apt-get", "dpkg", "mmdebstrap", "sysctl", "podman", "systemctl", "service",
+    "docker", "dockerd", "containerd", "kind", "kubectl", "go", "apt-get", "dpkg",
+    "mmdebstrap", "sysctl", "podman", "systemctl",
+    "service",
 )  # fmt: skip
 """Programs that a self-test must never really run: each is shadowed by one that fails loudly."""
 
@@ -49,7 +53,7 @@ FakeMaker = Callable[..., Fake]
 
 @pytest.fixture(autouse=True)
 def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Shadow every forbidden program, move home and our folders below ``tmp_path``; return the folder that leads PATH."""
+    """Shadow forbidden programs, move home and our folders below ``tmp_path``; return the folder that leads PATH."""
     programs = tmp_path / "guarded-bin"
     programs.mkdir()
     for name in FORBIDDEN:
@@ -64,10 +68,10 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         monkeypatch.setenv(variable, str(tmp_path / folder))
         (tmp_path / folder).mkdir()
+    # CI runs the self-tests with KEEP=1, and a user with whatever is exported: no knob may reach a test.
+    knobs = {"KUBECONFIG", "XDG_CACHE_HOME", "XDG_STATE_HOME", "ARGS", *(knob.env for knob in KNOBS)}
     for variable in list(os.environ):
-        if variable in ("KUBECONFIG", "XDG_CACHE_HOME", "XDG_STATE_HOME") or variable.startswith(
-            ("SCHEDULER_", "KIND_")
-        ):
+        if variable in knobs or variable.startswith("KIND_"):
             monkeypatch.delenv(variable)
     return programs
 
