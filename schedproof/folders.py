@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +18,22 @@ from filelock import FileLock, Timeout
 from schedproof.errors import HarnessError
 
 
+class NotWritten(HarnessError):  # noqa: N818 - says what happened
+    """A file could not be written: the disk is full, or the folder may not be written. ``error`` has the reason."""
+
+    def __init__(self, target: Path, error: OSError) -> None:
+        """Name the file that was meant, not the part that it was written to."""
+        super().__init__(
+            f"{target} can be written",
+            seen=os.strerror(error.errno) if error.errno else str(error),
+            cure="free space (`make clean` lists what is ours) or change the owner, or choose another place with "
+            "SCHEDPROOF_CACHE, SCHEDPROOF_STATE or SCHEDPROOF_ARTIFACTS",
+        )
+        self.error = error
+
+
 def cache() -> Path:
-    """Return the cache folder (``$SCHEDPROOF_CACHE``, else below ``$XDG_CACHE_HOME`` or ``~/.cache``), made if absent."""
+    """Return the cache folder, made if absent (``$SCHEDPROOF_CACHE``, else in ``$XDG_CACHE_HOME`` or ``~/.cache``)."""
     return _made("SCHEDPROOF_CACHE", "XDG_CACHE_HOME", ".cache")
 
 
@@ -59,33 +72,26 @@ def whole_file(target: Path, *, mode: int = 0o644) -> Iterator[Path]:
     """Yield a path to write to; it becomes ``target`` in one step, and only if the block ends without an error.
 
     A reader sees the old file or the new one, never half of one; a full disk or an interruption leaves nothing.
+
+    Raises:
+        NotWritten: The disk is full, or the folder may not be written.
     """
     _mkdir(target.parent)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    os.close(descriptor)
-    part = Path(name)
+    part: Path | None = None
     try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        os.close(descriptor)
+        part = Path(name)
         yield part
         part.chmod(mode)
         with part.open("rb") as written:
             os.fsync(written.fileno())
         part.replace(target)
+    except OSError as error:
+        raise NotWritten(target, error) from error
     finally:
-        part.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
-    """Like :func:`whole_file` for a folder: an existing ``target`` is replaced when the block ends without an error."""
-    _mkdir(target.parent)
-    part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
-    try:
-        yield part
-        if target.exists():
-            shutil.rmtree(target)
-        part.replace(target)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
 
 
 def write_text(target: Path, text: str, *, mode: int = 0o644) -> Path:

@@ -104,6 +104,8 @@ def store(made: Path, path: Path, *, version: str, provider: str) -> Path:
             made=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         _write_note(path, note)
+    except folders.NotWritten as error:
+        raise unwritable(path, error.error) from error
     except OSError as error:
         raise unwritable(path, error) from error
     return path
