@@ -43,7 +43,7 @@ class Completed:
     seconds: float
 
 
-class CommandFailed(HarnessError):
+class CommandFailed(HarnessError):  # noqa: N818 - says what happened
     """A program exited with another code than 0, could not be started, or ran longer than its deadline."""
 
     def __init__(
@@ -92,7 +92,7 @@ def run(
     began = time.monotonic()
     try:
         with Path(stdin if isinstance(stdin, Path) else os.devnull).open("rb") as source:
-            process = subprocess.Popen(  # noqa: S603 - argv is a list, no shell
+            process = subprocess.Popen(
                 words,
                 stdin=subprocess.PIPE if isinstance(stdin, str | bytes) else source,
                 stdout=subprocess.PIPE,
@@ -110,7 +110,9 @@ def run(
         _feed(process, stdin)
         if first_output is not None and not spoken.wait(min(first_output, seconds)):
             end_group(process)
-            raise CommandFailed(f"nothing was heard of it for {first_output:.0f} s, it was ended", words, cure=cure)
+            raise CommandFailed(  # noqa: TRY301 - the `finally` below is wanted here too
+                f"nothing was heard of it for {first_output:.0f} s, it was ended", words, cure=cure
+            )
         code = process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
         end_group(process)
@@ -141,7 +143,10 @@ def end_group(process: subprocess.Popen[bytes], *, grace: float = 3.0) -> None:
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=patience)
-            return
+            break
+    # The leader has ended; a child of it that pays no heed to SIGTERM has not.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 _live: set[subprocess.Popen[bytes]] = set()

@@ -122,7 +122,7 @@ class UsageError(SchedproofError):
     category: ClassVar[Category] = "usage"
 
 
-class ClaimFailed(SchedproofError, AssertionError):
+class ClaimFailed(SchedproofError, AssertionError):  # noqa: N818 - says what happened
     """A claim is false. Raised only for what the scheduler or the cluster did, never for the harness' own trouble."""
 
     category: ClassVar[Category] = "behaviour"

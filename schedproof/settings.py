@@ -1,12 +1,14 @@
 """Every knob, once: environment variable (and make variable), option, default, meaning.
 
 The command line's options, pytest's options and the README's table are made from :data:`KNOBS`.
-Precedence, highest first: option on the command line, environment variable, default. ``make e2e NAME=value`` is the environment.
+Precedence, highest first: option on the command line, environment variable (which ``make e2e NAME=value`` sets),
+default.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Any
 from schedproof.errors import UsageError
 
 DEFAULT_KUBERNETES = "v1.37.2"
-"""Kubernetes of the cluster where a node image has to be built; where one can be pulled, kind's pinned image decides."""
+"""Kubernetes of the cluster where a node image has to be built; where one can be pulled, kind's pinned one decides."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ KNOBS: tuple[Knob, ...] = (
         "kubernetes_version",
         "KUBERNETES_VERSION",
         "",
-        f"Kubernetes of the cluster (default: kind's pinned node image where it can be pulled, else {DEFAULT_KUBERNETES})",
+        "Kubernetes of the cluster (default: kind's pinned node image where it can be pulled, "
+        f"else {DEFAULT_KUBERNETES})",
     ),
     Knob("node_image", "NODE_IMAGE", "", "kind node image, in the engine or pullable"),
     Knob("nodes", "NODES", "3", "nodes of the cluster: 3 (one control plane, two workers) or 1", choices=("1", "3")),
@@ -158,8 +161,7 @@ def _flag(text: str) -> bool:
 
 
 def _version(text: str) -> str:
-    numbers = text.removeprefix("v").split("-")[0].split(".")
-    if text and not (text.startswith("v") and len(numbers) == 3 and all(n.isdigit() for n in numbers)):
+    if text and not re.fullmatch(r"v\d+\.\d+\.\d+(-.*)?", text):
         raise ValueError(f"a Kubernetes version such as {DEFAULT_KUBERNETES}")
     return text
 
@@ -171,10 +173,10 @@ def _file(text: str) -> str:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    pairs = [pair.strip().split("=", 1) for pair in text.split(",") if pair.strip()]
-    if any(len(pair) != 2 or not all(pair) for pair in pairs):
+    pairs = [pair.strip().partition("=") for pair in text.split(",") if pair.strip()]
+    if not all(name and value for name, _, value in pairs):
         raise ValueError("pairs such as kind=release,node-image=build")
-    return {name: value for name, value in pairs}
+    return {name: value for name, _, value in pairs}
 
 
 def _workers(text: str) -> str:
