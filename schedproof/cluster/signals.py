@@ -71,7 +71,9 @@ def terminable() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in SIGNALS}
     _state.installed, _state.received, _state.raised = 1, "", False
     for number in SIGNALS:
-        signal.signal(number, _state.handle)
+        # nohup ignores SIGHUP for us, so that the run outlives its terminal: that is meant.
+        if number != signal.SIGHUP or before[number] != signal.SIG_IGN:
+            signal.signal(number, _state.handle)
     try:
         yield
     except KeyboardInterrupt:
