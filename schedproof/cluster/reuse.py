@@ -8,6 +8,7 @@ from schedproof.cluster import owner, ready
 from schedproof.cluster.kind import Cluster
 from schedproof.cluster.node import Node
 from schedproof.cluster.owner import Ownership, Record
+from schedproof.command import pasteable
 from schedproof.errors import ClusterError
 from schedproof.progress import progress
 
@@ -29,7 +30,8 @@ def reuse(
             if others
             else "schedproof has no record of making it",
             cause="somebody made it by hand, or the record was deleted; it is left alone",
-            cure=f"if it is not needed: kind delete cluster --name {wanted.name}",
+            # kind by its path: on a machine where we fetched it there is none on PATH.
+            cure=f"if it is not needed: {pasteable([wanted.kind, 'delete', 'cluster', '--name', wanted.name])}",
         )
     cluster = Cluster(wanted, ownership, kubectl=kubectl, kubernetes=kubernetes)
     with progress.step(f"checking the kept cluster {wanted.name}") as step:

@@ -110,9 +110,17 @@ def leftovers(sight: Sight) -> Finding:
             continue  # a live run's
         holder.release()
         (kept if record.keep and record.phase == "ready" and name in clusters else left).append(name)
-    others = len(clusters - set(records))
+    others = clusters - set(records)
+    # Our names without a record: the state folder was removed while the engine's data stayed, or they are the bench's.
+    orphans = sorted(name for name in others if name.startswith(owner.PREFIX) and "-bench-" not in name)
     notes = [f"kept: {', '.join(kept)}"] if kept else []
-    notes += [f"{others} kind cluster(s) of others, never touched"] if others else []
+    notes += [f"{len(others) - len(orphans)} kind cluster(s) of others, never touched"] if others - set(orphans) else []
+    if orphans:
+        label = f"label={CLUSTER_LABEL}={orphans[0]}"
+        return warning(
+            "; ".join([f"named as ours, but without a record: {', '.join(orphans)}", *notes]),
+            f"if nobody uses it: docker rm -fv $(docker ps -aqf {label})",
+        )
     if left:
         return warning(
             "; ".join([f"of an ended run: {', '.join(left)}", *notes]), "the next run removes it; so does `make clean`"

@@ -151,9 +151,20 @@ class TestLeftovers:
 
     @pytest.mark.usefixtures("_clusters")
     def test_that_of_a_live_run_is_no_left_over(self, sight: Sight) -> None:
+        self._record("schedproof-kept", keep=True).release()
         holder = self._record("schedproof-left")
         assert engine_checks.leftovers(sight).state == "ok"
         holder.release()
+
+    @pytest.mark.usefixtures("_clusters")
+    def test_those_that_lost_their_record_with_the_state_folder_are_named_with_what_removes_them(
+        self, sight: Sight
+    ) -> None:
+        self._record("schedproof-left").release()
+        found = engine_checks.leftovers(sight)
+        assert found.state == "warning"
+        assert "without a record: schedproof-kept; 1 kind cluster(s) of others" in found.seen
+        assert "label=io.x-k8s.kind.cluster=schedproof-kept" in found.cure
 
 
 class TestMachine:
