@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,13 +18,16 @@ from schedproof.command import CommandFailed
 from schedproof.errors import HarnessError
 from schedproof.host.docker import docker
 
+BUILDER = "schedproof-node-image-"
+"""Name of the container in which schedproof.images.node_build puts a node image together; its version follows."""
+
 
 @dataclass(frozen=True)
 class Item:
     """One thing that can be removed.
 
     Attributes:
-        kind: ``cluster``, ``network``, ``image`` or ``folder``.
+        kind: ``cluster``, ``container``, ``network``, ``image`` or ``folder``.
         name: Its name or path.
         size: For people: ``3 nodes``, ``1.3GB``; empty when it means nothing.
         remove: Removes it; raises :class:`HarnessError` when it cannot.
@@ -45,7 +49,7 @@ def items() -> list[Item]:
         docker("version", seconds=10)
     except HarnessError:
         return _folders()
-    found += _clusters()
+    found += _clusters() + _containers()
     if network.ours():
         found.append(Item("network", network.name(), "", _remove_network))
     return found + _images() + _folders()
@@ -85,6 +89,23 @@ def _cluster_remover(record: owner.Record) -> Callable[[], None]:
             ownership.forget()
         finally:
             ownership.release()
+
+    return remove
+
+
+def _containers() -> list[Item]:
+    """Return containers in which a killed run was building a node image; that of a live build is left out."""
+    listed = docker("ps", "--all", "--filter", f"name=^{BUILDER}", "--format", "{{.Names}}").stdout.split()
+    found = []
+    for name in listed:
+        with contextlib.suppress(HarnessError), folders.lock(f"node-image-{name.removeprefix(BUILDER)}", seconds=0):
+            found.append(Item("container", name, "", _container_remover(name)))
+    return found
+
+
+def _container_remover(name: str) -> Callable[[], None]:
+    def remove() -> None:
+        docker("rm", "--force", "--volumes", name, seconds=120)
 
     return remove
 

@@ -124,7 +124,12 @@ def docker(argv: list[str], state: State, now: dict[str, Any], drain: Callable[[
 def _ps(argv: list[str], now: dict[str, Any]) -> str:
     label = next((word for word in argv if word.startswith("label=")), "")
     cluster = label.removeprefix("label=").partition("=")[2]
-    found = [each for each in now["containers"] if not cluster or each["cluster"] == cluster]
+    begins = next((word.removeprefix("name=^") for word in argv if word.startswith("name=^")), "")
+    found = [
+        each
+        for each in now["containers"]
+        if (not cluster or each["cluster"] == cluster) and each["name"].startswith(begins)
+    ]
     return "\n".join(each["id"] if "--quiet" in argv else each["name"] for each in found)
 
 

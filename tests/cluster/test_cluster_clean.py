@@ -39,6 +39,18 @@ def test_clean_removes_the_kept_cluster_network_images_and_folders_and_nothing_o
     assert not (folders.cache() / "program").exists()
 
 
+def test_container_of_a_killed_image_build_is_removed_and_that_of_a_live_build_is_not(engine: Any) -> None:
+    versions = ("v1.36.3", "v1.37.2")
+    container = {"cluster": "", "role": "", "status": "exited", "image": "sha256:1"}
+    named = [{**container, "id": each, "name": f"{clean.BUILDER}{each}"} for each in versions]
+    engine.set(containers=[*named, {**container, "id": "other", "name": "somebodys"}])
+    with folders.lock("node-image-v1.36.3"):
+        listed = [item for item in clean.items() if item.kind == "container"]
+        assert [item.name for item in listed] == ["schedproof-node-image-v1.37.2"]
+        assert clean.remove(listed) == []
+    assert engine.names == ["schedproof-node-image-v1.36.3", "somebodys"]
+
+
 @pytest.mark.parametrize("rebuilt", [False, True])
 def test_node_image_that_lost_its_name_to_a_newer_build_goes_with_its_cluster(
     engine: Any, kept: Settings, *, rebuilt: bool
