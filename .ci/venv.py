@@ -42,7 +42,8 @@ def has_venv() -> bool:
     probe = [sys.executable, "-c", "import ensurepip, venv"]
     if subprocess.run(probe, check=False, stderr=subprocess.DEVNULL).returncode == 0:
         return True
-    if os.environ.get("BOOTSTRAP") == "0" or os.geteuid() != 0 or shutil.which("apt-get") is None:
+    forbidden = os.environ.get("BOOTSTRAP") == "0" or os.environ.get("PLAN") == "1"
+    if forbidden or os.geteuid() != 0 or shutil.which("apt-get") is None:
         return False
     say("> python3-venv is missing: apt-get install python3-venv (BOOTSTRAP=0 forbids it)")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
