@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from rich.console import Console
+from rich.text import Text
 
 from schedproof.errors import ExitCode
 from schedproof.settings import settings
 
-_MARK = {"ok": "[green]ok[/]", "mended": "[cyan]mended[/]", "warning": "[yellow]warning[/]", "bad": "[red]bad[/]"}
+_COLOUR = {"ok": "green", "mended": "cyan", "warning": "yellow", "bad": "red"}
 
 
 def doctor(arguments: argparse.Namespace) -> int:
@@ -19,7 +20,8 @@ def doctor(arguments: argparse.Namespace) -> int:
     console = Console(highlight=False, soft_wrap=True)
     checks = check_host(settings(vars(arguments)))
     for check in checks:
-        console.print(f"{_MARK[check.state]:<20} {check.name:<16} {check.seen}")
+        # Text, not markup: what was seen may hold brackets.
+        console.print(Text.assemble((f"{check.state:<8}", _COLOUR[check.state]), f"{check.name:<16} {check.seen}"))
         if check.cure and check.state in ("warning", "bad"):
-            console.print(f"{'':<27}-> {check.cure}", markup=False)
+            console.print(f"{'':<25}-> {check.cure}", markup=False)
     return ExitCode.HARNESS if any(check.state == "bad" for check in checks) else ExitCode.PROVED

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from schedproof import __version__
+from schedproof.cluster.signals import terminable
 from schedproof.errors import ExitCode, HarnessError, SchedproofError, UsageError
 from schedproof.settings import KNOBS, Knob
 
@@ -71,19 +72,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE if ended.code == 2 else int(ended.code or 0)  # noqa: PLR2004
     function: CommandFunction = arguments.function
     try:
-        return int(function(arguments))
-    except UsageError as error:
-        print(f"schedproof: wrong input\n{error}", file=sys.stderr)  # noqa: T201
-        return ExitCode.USAGE
-    except HarnessError as error:
-        print(f"schedproof: harness error (this says nothing about the scheduler)\n{error}", file=sys.stderr)  # noqa: T201
-        return ExitCode.HARNESS
-    except SchedproofError as error:
-        print(f"schedproof: {error}", file=sys.stderr)  # noqa: T201
-        return ExitCode.CLAIM_FAILED
+        # SIGTERM ends what runs below us too, as Ctrl-C does; pytest, which `e2e` becomes, has its own way.
+        with terminable():
+            return int(function(arguments))
+    except (SchedproofError, OSError) as error:
+        return _told(error)
     except KeyboardInterrupt:
         print("schedproof: interrupted", file=sys.stderr)  # noqa: T201
         return ExitCode.INTERRUPTED
+
+
+def _told(error: SchedproofError | OSError) -> ExitCode:
+    """Print an error with its family, and return its exit code."""
+    if isinstance(error, UsageError):
+        print(f"schedproof: wrong input\n{error}", file=sys.stderr)  # noqa: T201
+        return ExitCode.USAGE
+    # OSError: a full disk or a folder that may not be written, where nobody nearer knew better words.
+    if isinstance(error, HarnessError | OSError):
+        print(f"schedproof: harness error (this says nothing about the scheduler)\n{error}", file=sys.stderr)  # noqa: T201
+        return ExitCode.HARNESS
+    print(f"schedproof: {error}", file=sys.stderr)  # noqa: T201
+    return ExitCode.CLAIM_FAILED
 
 
 if __name__ == "__main__":

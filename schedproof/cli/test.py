@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from schedproof.data import CHECKOUT
-from schedproof.errors import ExitCode
+from schedproof.errors import ExitCode, UsageError
 from schedproof.progress import progress
 
 CHECKS: tuple[tuple[str, ...], ...] = (
@@ -30,6 +30,12 @@ def test(arguments: argparse.Namespace) -> int:
     rest = [*shlex.split(os.environ.get("ARGS", "")), *(word for word in arguments.pytest_args if word != "--")]
     began = time.monotonic()
     programs, pipe = Path(sys.executable).parent, subprocess.PIPE
+    if missing := sorted({argv[0] for argv in CHECKS if not (programs / argv[0]).exists()}):
+        raise UsageError(
+            f"the programs of the checks are in {programs}",
+            seen=f"missing: {', '.join(missing)}",
+            cure="run `make test` in a checkout, whose virtual environment has them",
+        )
     checks = [
         (argv, subprocess.Popen([programs / argv[0], *argv[1:]], cwd=CHECKOUT, stdout=pipe, stderr=subprocess.STDOUT))
         for argv in CHECKS
