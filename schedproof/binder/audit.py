@@ -64,6 +64,7 @@ class AuditLog:
         self._markers: set[str] = set()
         self._lock = threading.RLock()
         self._api: Api | None = None
+        self._lost_told = 0
 
     @property
     def lost(self) -> int:
@@ -89,7 +90,8 @@ class AuditLog:
         complete too.
 
         Raises:
-            ApiError: The marker did not appear.
+            ApiError: The marker did not appear; or lines were lost since the last call, so that what is not in the log
+                may have happened all the same.
             ClusterError: A node does not answer.
         """
         marker = MARKER + os.urandom(6).hex()
@@ -102,6 +104,13 @@ class AuditLog:
                 cure="compare the API server's --audit-policy-file with manifests/audit/policy.yaml",
             )
         self._markers.discard(marker)
+        if self.lost > self._lost_told:
+            self._lost_told = self.lost
+            raise ApiError(
+                "the audit log is complete",
+                seen="lines of it were lost: it was cut, or rotated twice between two looks",
+                cure="run it again; if it comes back, raise the API server's --audit-log-maxsize",
+            )
 
     def await_binding(self, pod: Pod, deadline: Deadline = LATE) -> list[Binding]:
         """Return the binding requests for a pod as soon as an accepted one is there, or after the deadline without.

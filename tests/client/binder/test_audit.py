@@ -232,3 +232,12 @@ def test_entries_for_the_evidence_are_the_lines_themselves(log: Path, audit: Aud
     audit.read()
     assert list(audit.entries()) == [json.loads(text)]
     assert list(audit.entries()) == [json.loads(text)]
+
+
+def test_a_log_that_lost_lines_proves_nothing_and_says_so_once(audit: AuditLog, log: Path, note: Any) -> None:
+    note("x" * 5000)
+    audit.read()
+    log.write_text("")  # cut in place
+    with pytest.raises(ApiError, match="lines of it were lost"):
+        audit.catch_up()
+    audit.catch_up()
