@@ -166,6 +166,13 @@ def test_a_file_that_cannot_be_imported_costs_no_cluster(project: Project, argum
     assert project.diary == []
 
 
+def test_a_file_that_cannot_be_imported_is_not_green_when_the_others_go_on(project: Project) -> None:
+    project.claims(THREE)
+    project.file("test_broken.py", "import nothing_of_this_name\n")
+    assert project.run("--continue-on-collection-errors").ret == 3
+    assert set(project.outcomes.values()) == {"proved"}
+
+
 def test_options_become_settings(project: Project) -> None:
     project.claims(THREE)
     assert project.run("--keep").ret == 0
