@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
+from schedproof.binder import events as told
 from schedproof.binder.entries import Binding, LeaseUpdate, NotAnEntry, StatusPatch, parse
 from schedproof.command import run
 from schedproof.deploy import bundle
@@ -81,7 +82,7 @@ def events(scene: Scene) -> Files:
                 for event in scene.api.list("Event", scheduler.namespace)[0]
                 if _about(event) == about[0] or _about(event).startswith(about[1])
             ]
-    lines = [_event_line(event) for event in sorted(found, key=_event_time)]
+    lines = [_event_line(event) for event in sorted(found, key=told.when)]
     return {"events.txt": "\n".join(lines) + "\n"}
 
 
@@ -200,25 +201,16 @@ def _about(event: Object) -> str:
     return str((event.get("involvedObject") or {}).get("name") or "")
 
 
-def _event_time(event: Object) -> str:
-    """E1: first and last time are null for a scheduler's events; the series' last time is the newest there is."""
-    series = event.get("series") or {}
-    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"),
-             event["metadata"].get("creationTimestamp"))  # fmt: skip
-    return next((str(time) for time in times if time), "")
-
-
 def _event_line(event: Object) -> str:
     about = event.get("involvedObject") or {}
-    source = event.get("reportingComponent") or (event.get("source") or {}).get("component") or "-"
     count = (event.get("series") or {}).get("count") or event.get("count") or 1
     parts = (
-        _event_time(event),
+        told.when(event),
         event["metadata"].get("namespace", ""),
         event.get("type", ""),
         event.get("reason", ""),
         f"{about.get('kind', '')}/{about.get('name', '')} uid={about.get('uid', '')}",
-        f"by={source}",
+        f"by={told.reporter(event) or '-'}",
         f"x{count}",
         event.get("message", ""),
     )
