@@ -183,3 +183,13 @@ def test_record_that_cannot_be_read_is_no_record(engine: Any) -> None:
 
     assert sweep() == []
     assert len(engine.names) == 3
+
+
+def test_hangup_that_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with terminable():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)
