@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from schedproof.api import Api, Object, Refused
 from schedproof.binder import events
-from schedproof.errors import ClaimFailed
+from schedproof.errors import ClaimFailed, ClusterError
 from schedproof.watch import state
 from schedproof.watch.containers import is_bound, is_running, why_not_running
 from schedproof.watch.deadlines import BIND, DELETE, RUN, Deadline
@@ -166,6 +166,7 @@ class Pods:
 
         Raises:
             Refused: The API server refused it, also because there is one of that name.
+            ClusterError: Its ServiceAccount was not there in time.
         """
         wanted: Object = {**manifest, "metadata": {**manifest["metadata"], "namespace": self.namespace}}
         try:
@@ -233,15 +234,22 @@ class Pods:
     def _wait_for_service_account(self, manifest: Object) -> None:
         """A namespace's ServiceAccount ``default`` is made by a controller some milliseconds after the namespace."""
         name = manifest["spec"].get("serviceAccountName") or "default"
-        wait_until(
-            self._api,
-            "ServiceAccount",
-            self.namespace,
-            bool,
-            deadline=BIND,
-            expected=f"ServiceAccount {name} exists in namespace {self.namespace}",
-            fields=f"metadata.name={name}",
-        )
+        try:
+            wait_until(
+                self._api,
+                "ServiceAccount",
+                self.namespace,
+                bool,
+                deadline=BIND,
+                expected=f"ServiceAccount {name} exists in namespace {self.namespace}",
+                fields=f"metadata.name={name}",
+            )
+        except ClaimFailed as error:  # no scheduler has a part in it
+            raise ClusterError(
+                error.message.expected,
+                seen=error.message.seen,
+                cause="nobody made it: kube-controller-manager for default, for another name whoever deploys the pod",
+            ) from error
 
 
 def _no_longer_bindable(pod: Object) -> str | None:

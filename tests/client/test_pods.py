@@ -9,7 +9,7 @@ import pytest
 
 from schedproof.api import Api, Object, Refused
 from schedproof.binder import events
-from schedproof.errors import ClaimFailed, Unreachable, WaitTimeout
+from schedproof.errors import ClaimFailed, ClusterError, Unreachable, WaitTimeout
 from schedproof.pods import Pods
 from schedproof.watch import state
 from schedproof.watch.containers import MEANING, is_running, why_not_running
@@ -53,6 +53,15 @@ def test_a_namespace_without_its_service_account_is_waited_for(server: Any, pods
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": "ns"}}
     server.on_watch.append(lambda: server.put(account))
     assert pods.apply(POD3).name == "pod3"
+
+
+def test_a_service_account_that_never_comes_says_nothing_about_a_scheduler(
+    server: Any, pods: Pods, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedproof.pods.BIND", SHORT)
+    server.fault("create", code=403, message="error looking up service account ns/default: not found")
+    with pytest.raises(ClusterError, match="ServiceAccount default exists"):
+        pods.apply(POD3)
 
 
 def test_any_other_refusal_of_a_pod_is_not_waited_for(server: Any, pods: Pods) -> None:
