@@ -9,6 +9,8 @@ from rich.console import Console
 from schedproof.cluster import clean as made
 from schedproof.errors import ExitCode, HarnessError
 from schedproof.host import engine
+from schedproof.host.machine import Machine
+from schedproof.host.recipe import DATA
 
 
 def clean(arguments: argparse.Namespace) -> int:
@@ -31,6 +33,9 @@ def clean(arguments: argparse.Namespace) -> int:
     if engines:
         try:
             engine.remove_ours()
+            if not Machine().path(DATA).exists():
+                # It may have been down, so that its clusters could neither be listed nor removed by themselves.
+                made.forget()
         except HarnessError as error:
             faults.append(str(error))
     # The state folder last: it is what the removals above go by.

@@ -66,6 +66,14 @@ def remove(chosen: list[Item]) -> list[str]:
     return faults
 
 
+def forget() -> None:
+    """Forget the clusters of dead runs: the engine that had them is gone with all its containers."""
+    for record in owner.records():
+        if (ownership := owner.take(record.name)) is not None:
+            ownership.forget()
+            ownership.release()
+
+
 def _clusters() -> list[Item]:
     found = []
     for record in owner.records():

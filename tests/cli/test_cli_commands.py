@@ -17,6 +17,7 @@ from schedproof.cli.main import main
 from schedproof.cluster import clean, owner
 from schedproof.errors import EngineError, ExitCode, HarnessError
 from schedproof.host.checks import Check
+from schedproof.host.machine import Machine
 from schedproof.progress import progress
 
 
@@ -83,6 +84,20 @@ class TestClean:
         assert main(["clean"]) == ExitCode.HARNESS
         assert removed[-1] == "/state [x]"
         assert "dpkg is locked" in capsys.readouterr().out
+
+    @pytest.mark.parametrize("data", [True, False])
+    def test_clusters_of_an_engine_that_was_down_are_forgotten_with_its_data(
+        self, removed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, data: bool
+    ) -> None:
+        ownership = owner.take("schedproof-left")
+        assert ownership is not None
+        ownership.write(owner.Record("schedproof-left", "ready", False, 1, "node:1", "sha256:1", "hash", 3, "kind"))  # noqa: FBT003
+        ownership.release()
+        (tmp_path / "var" / "lib" / ("docker" if data else "other")).mkdir(parents=True)
+        monkeypatch.setattr("schedproof.cli.clean.Machine", lambda: Machine(root=tmp_path))
+        assert main(["clean"]) == ExitCode.PROVED
+        assert [record.name for record in owner.records()] == (["schedproof-left"] if data else [])
+        assert removed[-1] == "/state [x]"
 
     def test_nothing_of_ours_says_so(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         monkeypatch.setattr(clean, "items", list)
