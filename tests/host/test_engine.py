@@ -76,6 +76,24 @@ def test_an_installed_engine_is_started_and_noted(
     assert engine.ours(machine) == [f"process dockerd, pid {started.pid} (started by schedproof)"]
 
 
+def test_of_two_runs_at_once_the_second_uses_what_the_first_has_started(
+    chosen: Any, machine: Machine, dockerd: Any, engine_up: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([False, True])
+    probe = engine.probe
+
+    def down_at_first() -> engine.Engine:
+        if not next(answers):
+            raise EngineUnreachable("down", "before the other run had started it")
+        return probe()
+
+    monkeypatch.setattr(engine, "probe", down_at_first)
+    assert engine.ensure_engine(chosen(), machine).version == "26.1.5+dfsg1"
+    assert engine_up.calls == [["info", "--format", "{{json .}}"]]
+    assert dockerd.calls == []
+    assert record.read().empty
+
+
 @pytest.mark.usefixtures("engine_down", "dockerd")
 def test_without_an_engine_one_is_announced_installed_and_started(
     chosen: Any, machine: Machine, apt_get: Any, told: io.StringIO
