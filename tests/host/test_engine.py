@@ -14,6 +14,7 @@ from schedproof.errors import EngineError
 from schedproof.host import engine, record
 from schedproof.host.docker import EngineUnreachable
 from schedproof.host.machine import Machine
+from schedproof.host.probe import probe
 from schedproof.progress import progress
 
 
@@ -80,7 +81,6 @@ def test_of_two_runs_at_once_the_second_uses_what_the_first_has_started(
     chosen: Any, machine: Machine, dockerd: Any, engine_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = iter([False, True])
-    probe = engine.probe
 
     def down_at_first() -> engine.Engine:
         if not next(answers):
