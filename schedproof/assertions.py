@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from schedproof import kubectl
 from schedproof.api import Api, Object, Refused
 from schedproof.binder import events
 from schedproof.deploy.metrics import attempts
 from schedproof.errors import ApiError, ClaimFailed
 
 if TYPE_CHECKING:
+    from schedproof.cluster.facts import Facts
     from schedproof.deploy.scheduler import Scheduler
     from schedproof.pods import Pod
 
@@ -65,7 +67,8 @@ def assert_attempts(scheduler: Scheduler, counts: Mapping[str, int]) -> None:
 
     Args:
         scheduler: The scheduler.
-        counts: Result (``scheduled``, ``unschedulable``, ``error``) to number; results that never came are left out.
+        counts: Result (``scheduled``, ``unschedulable``, ``error``) to number; other results may be any: an
+            attempt that failed in passing and was made again says nothing against the others.
 
     Raises:
         ClaimFailed: It counts otherwise.
@@ -80,7 +83,7 @@ def assert_attempts(scheduler: Scheduler, counts: Mapping[str, int]) -> None:
             cause="the scheduler may not ask the API server who is asking (tokenreviews, subjectaccessreviews)",
         )
     counted = {result: n for (profile, result), n in attempts(text).items() if profile == scheduler.name and n}
-    if counted != dict(counts):
+    if {result: counted.get(result, 0) for result in counts} != dict(counts):
         raise ClaimFailed(
             f"schedule_attempts_total of profile {scheduler.name} is {_shown(counts)}",
             seen=f"it is {_shown(counted)}",
@@ -118,6 +121,29 @@ def assert_scheduled_event(pod: Pod, by: str) -> None:
             f"the Scheduled event of pod {pod.name} names {by}",
             seen="\n".join(events.line(event) for event in told) or "there is no Scheduled event about it",
             cause="somebody else writes events about it" if told else "the scheduler lacks the rule to create events",
+        )
+
+
+def assert_event_sources(facts: Facts, namespace: str, binders: Mapping[str, str]) -> None:
+    """Assert what ``kubectl get events -o wide`` shows as SOURCE of the ``Scheduled`` events of a namespace.
+
+    Args:
+        facts: The cluster.
+        namespace: The namespace.
+        binders: Name of each pod to the one scheduler that must stand there.
+
+    Raises:
+        ClaimFailed: It shows something else.
+        CommandFailed: kubectl failed.
+    """
+    shown = kubectl.event_sources(facts, namespace, reason=events.SCHEDULED)
+    if shown != {f"pod/{pod}": [name] for pod, name in binders.items()}:
+        wanted = ", ".join(f"{name} for {pod}" for pod, name in binders.items())
+        raise ClaimFailed(
+            f"`kubectl get events -o wide` shows as SOURCE of Scheduled in {namespace}: {wanted}",
+            seen="\n".join(f"{', '.join(sources)} for {pod}" for pod, sources in shown.items())
+            or "no Scheduled event at all",
+            cause="another namespace was asked, or somebody else writes or deletes events",
         )
 
 

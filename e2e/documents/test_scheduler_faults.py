@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fixtures.inputs import Manifests
     from fixtures.judging import Judge
 
-REPLACED = Deadline("REPLACED", 20, "a ReplicaSet makes the next Pod within a second of the last one's end")
+REPLACED = Deadline("REPLACED", 40, "a ReplicaSet makes the next Pod within a second of the last one's end")
 
 
 @pytest.mark.claim("scheduler-taken-away", lines=["A-19", "A-58", "B-44"])
@@ -36,6 +36,7 @@ def test_pods_wait_while_their_scheduler_is_away_and_are_bound_when_it_is_back(
     binder.assert_bound_by(waiting, second)
 
 
+@pytest.mark.usefixtures("audit")
 @pytest.mark.claim("scheduler-killed", lines=["A-17", "A-18", "A-19"])
 def test_killed_scheduler_is_replaced_and_waiting_pods_are_bound(
     manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
@@ -48,4 +49,5 @@ def test_killed_scheduler_is_replaced_and_waiting_pods_are_bound(
     second.wait_until_ready(REPLACED)
 
     bound = binder.assert_bound_by(waiting, second)
+    assert bound.process in [pod["metadata"]["name"] for pod in second.pods()]
     assert bound.process != killed

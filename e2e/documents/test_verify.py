@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schedproof import kubectl
-from schedproof.assertions import assert_scheduled_event
+from schedproof.assertions import assert_event_sources, assert_scheduled_event
 from schedproof.binder import DEFAULT
 
 if TYPE_CHECKING:
@@ -67,12 +66,10 @@ def test_kubectl_get_events_shows_both_schedulers_as_sources(
     binder.assert_bound_by(pod2, DEFAULT)
     binder.assert_bound_by(pod3, second)
     for pod in (pod1, pod2, pod3):
-        assert pod.scheduled_events()
+        pod.scheduled_events()  # waits for them: they come right after the binding
 
-    shown = kubectl.event_sources(facts, manifests.input("current-namespace", namespace), reason="Scheduled")
-
-    assert shown == {
-        f"pod/{pod1.name}": ["default-scheduler"],
-        f"pod/{pod2.name}": ["default-scheduler"],
-        f"pod/{pod3.name}": [second.name],
-    }
+    assert_event_sources(
+        facts,
+        manifests.input("current-namespace", namespace),
+        {pod1.name: "default-scheduler", pod2.name: "default-scheduler", pod3.name: second.name},
+    )

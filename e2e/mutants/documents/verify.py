@@ -93,7 +93,7 @@ def forged_event(world: World) -> None:
     claim="kubectl-get-events",
     input="scheduler",
     fault="R6: the scheduler's role has all it needs but events, so kubectl has none to show",
-    expect="assert []",
+    expect=f"shows as SOURCE of Scheduled * my-scheduler-* for {POD3} * default-scheduler for pod/pod1",
 )
 def role_without_events_to_show(objects: list[Object]) -> None:
     _without_events(objects)
@@ -103,7 +103,7 @@ def role_without_events_to_show(objects: list[Object]) -> None:
     claim="kubectl-get-events",
     input="current-namespace",
     fault="kubectl's current namespace is not the pods': it says that there are no events",
-    expect="assert {} ==",
+    expect="shows as SOURCE of Scheduled in default * no Scheduled event at all",
 )
 def another_current_namespace(namespace: str) -> str:  # noqa: ARG001 - it is replaced
     return "default"
