@@ -102,5 +102,6 @@ def _foreign(settings: Settings) -> Facts:
     version = settings.kubernetes_version or DEFAULT_KUBERNETES
     kubectl = programs.ensure(["kubectl"], version, settings)["kubectl"]
     facts = adopt(Path(settings.existing_kubeconfig), kubectl)
-    ensure_engine(settings)
+    # The image is looked into before it is deployed; for that an engine must be there, but is never installed.
+    ensure_engine(dataclasses.replace(settings, bootstrap="0"))
     return _with_scheduler(facts, ensure_scheduler_image(settings, facts.kubernetes))

@@ -15,7 +15,7 @@ from schedproof.watch import state
 from schedproof.watch.containers import MEANING, is_running, why_not_running
 from schedproof.watch.deadlines import Deadline
 
-SHORT = Deadline("SHORT", 0.1, "a test")
+SHORT = Deadline("SHORT", 0.5, "a test")
 POD3: Object = {
     "apiVersion": "v1",
     "kind": "Pod",

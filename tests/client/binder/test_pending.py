@@ -16,7 +16,7 @@ from schedproof.errors import ApiError, ClaimFailed, ClusterError, UsageError
 from schedproof.pods import Pod, Pods
 from schedproof.watch.deadlines import Deadline
 
-HOLD = Deadline("HOLD", 0.25, "a test")
+HOLD = Deadline("HOLD", 0.5, "a test")
 Hold = Callable[[], pending.Held]
 SA = "system:serviceaccount:kube-system:my-scheduler"
 
