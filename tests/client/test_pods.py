@@ -82,7 +82,7 @@ def test_a_pod_that_is_not_bound_in_time_says_for_whom_and_shows_its_events(serv
     with pytest.raises(WaitTimeout) as timeout:
         pod.wait_until_bound(SHORT)
     text = str(timeout.value)
-    assert "pod pod3 is bound (it asks for my-scheduler), within 0.1 s" in text
+    assert "pod pod3 is bound (it asks for my-scheduler), within 0.5 s" in text
     assert "FailedScheduling by my-scheduler: said so" in text
 
 

@@ -68,7 +68,7 @@ def test_a_pod_to_which_nothing_happens_stays_pending(pod3: Pod, api: Api, audit
 
 def test_a_pod_that_is_bound_at_first_fails_at_once(server: Any, pod3: Pod, api: Api, control: Any) -> None:
     server.pod("pod3", node="n1")
-    with pytest.raises(ClaimFailed, match=r"pod3 stays Pending for 0\.25 s"):
+    with pytest.raises(ClaimFailed, match=r"pod3 stays Pending for 0\.5 s"):
         held(pod3, api, None, control)
     assert "watch" not in server.verbs()
 
