@@ -93,7 +93,7 @@ def forged_event(world: World) -> None:
     claim="kubectl-get-events",
     input="scheduler",
     fault="R6: the scheduler's role has all it needs but events, so kubectl has none to show",
-    expect=f"shows as SOURCE of Scheduled * my-scheduler-* for {POD3} * default-scheduler for pod/pod1",
+    expect=f"shows as SOURCE of Scheduled * my-scheduler-* for {POD3} * default-scheduler for pod/no-annotation",
 )
 def role_without_events_to_show(objects: list[Object]) -> None:
     _without_events(objects)
