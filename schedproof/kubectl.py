@@ -1,11 +1,30 @@
-"""The few claims that are about what kubectl prints; everything else asks the API."""
+"""The one door to kubectl, for the few claims and pieces of evidence that are about what it prints.
+
+Everything else asks the API.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from schedproof import folders
 from schedproof.cluster.facts import Facts
-from schedproof.command import run
+from schedproof.command import Completed, run
 
 SECONDS = 30.0
+
+
+def kubectl(
+    program: Path, kubeconfig: Path, *words: str | Path, seconds: float = SECONDS, stdin: str | None = None
+) -> Completed:
+    """Run kubectl against the cluster of a kubeconfig, leaving the user's own files alone.
+
+    Raises:
+        CommandFailed: kubectl failed.
+    """
+    # Without KUBECACHEDIR kubectl would write what it discovers below the user's ~/.kube/.
+    private = {"KUBECONFIG": str(kubeconfig), "KUBECACHEDIR": str(folders.cache() / "kubectl")}
+    return run([program, *words], seconds=seconds, stdin=stdin, env=private)
 
 
 def table(facts: Facts, *words: str) -> list[dict[str, str]]:
@@ -16,7 +35,7 @@ def table(facts: Facts, *words: str) -> list[dict[str, str]]:
     Raises:
         CommandFailed: kubectl failed.
     """
-    printed = run([facts.kubectl, f"--kubeconfig={facts.kubeconfig}", *words], seconds=SECONDS)
+    printed = kubectl(facts.kubectl, facts.kubeconfig, *words)
     header, *lines = printed.stdout.splitlines() or [""]
     # Two spaces part columns; one is within a heading (LAST SEEN).
     begins = [at for at, letter in enumerate(header) if letter != " " and (at == 0 or header[:at].endswith("  "))]

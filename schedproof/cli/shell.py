@@ -12,7 +12,7 @@ from schedproof.settings import settings
 
 def shell(_arguments: argparse.Namespace) -> int:
     """Become the user's shell, with KUBECONFIG and PATH set for the kept cluster that was used last."""
-    from schedproof import programs
+    from schedproof import folders, programs
     from schedproof.cluster import owner
     from schedproof.images.node import kubernetes_of
 
@@ -24,5 +24,10 @@ def shell(_arguments: argparse.Namespace) -> int:
     kubeconfig = last.folder / "kubeconfig"
     print(f"cluster {last.name}; KUBECONFIG={kubeconfig}; leave with exit", file=sys.stderr)  # noqa: T201
     program = os.environ.get("SHELL", "/bin/sh")
-    environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "PATH": f"{kubectl.parent}:{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(kubeconfig),
+        "KUBECACHEDIR": str(folders.cache() / "kubectl"),
+        "PATH": f"{kubectl.parent}:{os.environ['PATH']}",
+    }
     return os.execvpe(program, [program], environment)  # noqa: S606 - the user asked for a shell

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from schedproof import folders
 from schedproof.cluster.config import AUDIT_LOG
 from schedproof.cluster.facts import Facts
 from schedproof.cluster.node import run_in_node
-from schedproof.command import CommandFailed, run
+from schedproof.command import CommandFailed
 from schedproof.errors import ClusterError, HarnessError
+from schedproof.kubectl import kubectl
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 """Taken when no node names a pause image among those it has; the nodes then pull it."""
@@ -19,7 +19,7 @@ PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
 
-def adopt(kubeconfig: Path, kubectl: Path) -> Facts:
+def adopt(kubeconfig: Path, program: Path) -> Facts:
     """Return what is known of the cluster behind a kubeconfig; the scheduler's fields are empty.
 
     The audit log counts as readable only when the cluster's first control plane is a container of our engine.
@@ -27,8 +27,8 @@ def adopt(kubeconfig: Path, kubectl: Path) -> Facts:
     Raises:
         ClusterError: It does not answer.
     """
-    version = _ask(kubectl, kubeconfig, "version")["serverVersion"]["gitVersion"]
-    found: list[dict[str, Any]] = _ask(kubectl, kubeconfig, "get", "nodes")["items"]
+    version = _ask(program, kubeconfig, "version")["serverVersion"]["gitVersion"]
+    found: list[dict[str, Any]] = _ask(program, kubeconfig, "get", "nodes")["items"]
     names = {True: [], False: []}  # type: dict[bool, list[str]]
     for node in found:
         names[CONTROL_PLANE in node["metadata"].get("labels", {})].append(node["metadata"]["name"])
@@ -36,7 +36,7 @@ def adopt(kubeconfig: Path, kubectl: Path) -> Facts:
         name=_name(found),
         kubeconfig=kubeconfig,
         kind=None,
-        kubectl=kubectl,
+        kubectl=program,
         kubernetes=version,
         node_image="",
         control_planes=tuple(names[True]),
@@ -50,13 +50,9 @@ def adopt(kubeconfig: Path, kubectl: Path) -> Facts:
     )
 
 
-def _ask(kubectl: Path, kubeconfig: Path, *args: str) -> dict[str, Any]:
+def _ask(program: Path, kubeconfig: Path, *args: str) -> dict[str, Any]:
     try:
-        done = run(
-            [kubectl, *args, "--output", "json", "--request-timeout", "15s"],
-            seconds=60,
-            env={"KUBECONFIG": str(kubeconfig), "KUBECACHEDIR": str(folders.cache() / "kubectl")},
-        )
+        done = kubectl(program, kubeconfig, *args, "--output=json", "--request-timeout=15s", seconds=60)
     except CommandFailed as error:
         raise ClusterError(
             f"the cluster of {kubeconfig} answers",

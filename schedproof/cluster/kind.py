@@ -23,6 +23,7 @@ from schedproof.cluster.removal import ENVIRONMENT, remove
 from schedproof.cluster.signals import shielded
 from schedproof.command import CommandFailed, run
 from schedproof.errors import ClusterError, HarnessError, ProgramError, UsageError
+from schedproof.kubectl import kubectl
 from schedproof.progress import progress
 
 CREATE_SECONDS = 600.0
@@ -184,14 +185,10 @@ class Cluster(KindCluster):
             CommandFailed: kubectl failed.
         """
         self.ensure_kubectl()
-        done = run(
-            [self.kubectl_path, *args],
-            seconds=float(kwargs.pop("seconds", 60.0)),
-            stdin=kwargs.pop("input", None),
-            # Without KUBECACHEDIR kubectl would write what it discovers below the user's ~/.kube/.
-            env={"KUBECONFIG": str(self.kubeconfig_path), "KUBECACHEDIR": str(self.record.folder / "kubectl")},
-        )
-        return done.stdout
+        seconds = float(kwargs.pop("seconds", 60.0))
+        return kubectl(
+            self.kubectl_path, self.kubeconfig_path, *args, seconds=seconds, stdin=kwargs.pop("input", None)
+        ).stdout
 
     def facts(self) -> Facts:
         """Return what is known of the cluster; the scheduler's fields are empty, whoever knows the image fills them."""

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schedproof.deploy.checks import Finding
+from schedproof.watch.containers import MEANING
 
 if TYPE_CHECKING:
     from schedproof.api import Object
-
-HOPELESS = ("CrashLoopBackOff", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError",
-            "InvalidImageName", "ErrImagePull", "ImagePullBackOff", "RunContainerError")  # fmt: skip
-"""Reasons of a waiting container that do not go away by waiting."""
 
 REPLACED_FLAGS = {
     "scheduler-name": "profiles[].schedulerName in the configuration",
@@ -69,7 +66,7 @@ def stuck(pods: Sequence[Object]) -> Stuck | None:
                 (status.get("lastState") or {}).get("terminated") or (status.get("state") or {}).get("terminated") or {}
             )
             name = str(pod["metadata"]["name"])
-            if waiting.get("reason") in HOPELESS:
+            if waiting.get("reason") in MEANING:
                 said = last_words(str(ended.get("message") or "")) or str(waiting.get("message") or "")
                 return Stuck(name, str(waiting["reason"]), said)
             # The first exit comes before any CrashLoopBackOff: an exit with a code does not heal either.

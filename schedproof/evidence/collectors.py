@@ -15,9 +15,9 @@ import yaml
 
 from schedproof.binder import events as told
 from schedproof.binder.entries import Binding, LeaseUpdate, NotAnEntry, StatusPatch, parse
-from schedproof.command import run
 from schedproof.deploy import bundle
 from schedproof.evidence.redaction import redacted_object
+from schedproof.kubectl import kubectl
 
 if TYPE_CHECKING:
     from schedproof.api import Api, Object
@@ -89,13 +89,15 @@ def events(scene: Scene) -> Files:
 def events_wide(scene: Scene) -> Files:
     """Keep what `kubectl get events -o wide` prints, which the second document tells its readers to look at."""
     return {
-        f"kubectl-get-events-{namespace}.txt": run(
-            [scene.facts.kubectl, "--kubeconfig", scene.facts.kubeconfig, "--namespace", namespace,
-             "--request-timeout", f"{KUBECTL_SECONDS:.0f}s", "get", "events", "--output", "wide"],
+        f"kubectl-get-events-{namespace}.txt": kubectl(
+            scene.facts.kubectl,
+            scene.facts.kubeconfig,
+            *("get", "events", "--output=wide", f"--namespace={namespace}"),
+            f"--request-timeout={KUBECTL_SECONDS:.0f}s",
             seconds=KUBECTL_SECONDS + 5,
         ).stdout
         for namespace in scene.namespaces
-    }  # fmt: skip
+    }
 
 
 def objects(scene: Scene) -> Files:

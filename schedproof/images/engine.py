@@ -92,7 +92,10 @@ def pull(ref: str) -> str:
     except CommandFailed as error:
         why = (error.stderr.strip().splitlines() or [error.message.seen])[-1]
         why = why.removeprefix("Error response from daemon: ")
-        if any(words in why.lower() for words in _NOBODY_ANSWERS):
+        unreachable = any(words in why.lower() for words in _NOBODY_ANSWERS)
+        if "no such host" in why.lower():
+            why = f"{host}: its name is not known here"  # the engine's own words end in the address of a name server
+        if unreachable:
             _unreachable[host] = why
         return why
     return ""

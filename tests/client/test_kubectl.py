@@ -38,3 +38,11 @@ def test_columns_are_the_headings_whatever_is_in_the_cells(facts: Facts) -> None
 def test_sources_of_a_reason_are_by_object_and_without_their_instance(facts: Facts) -> None:
     found = kubectl.event_sources(facts, "ns", "Scheduled")
     assert found == {"pod/pod1": ["default-scheduler"], "pod/pod3": ["my-scheduler"]}
+
+
+def test_what_kubectl_discovers_is_kept_in_our_cache(tmp_path: Path) -> None:
+    program = tmp_path / "kubectl"
+    program.write_text('#!/bin/sh\necho "$KUBECONFIG $KUBECACHEDIR"\n')
+    program.chmod(0o755)
+    told = kubectl.kubectl(program, tmp_path / "mine").stdout.split()
+    assert told == [str(tmp_path / "mine"), str(tmp_path / "cache" / "kubectl")]
