@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from schedproof.data import manifests
+from schedproof.data import CHECKOUT, manifests
 
 NODE = manifests("images", "node")
 ROOT = NODE / "rootfs"
@@ -87,7 +88,8 @@ def test_the_entrypoint_says_the_words_that_kind_waits_for_after_the_groups_are_
     assert made < said
 
 
-def test_every_address_in_the_data_is_a_public_image_or_document() -> None:
+def test_no_data_names_a_mirror_or_a_folder_of_the_machine_it_was_written_on() -> None:
     for path in sorted(path for path in NODE.rglob("*") if path.is_file()):
         text = path.read_text()
-        assert "/work/" not in text
+        assert str(CHECKOUT) not in text
+        assert not re.search(r"\bdeb\.|https?://\S*/debian", text)
