@@ -76,6 +76,7 @@ def apart(kind: Path, kubectl: Path) -> Iterator[tuple[Path, dict[str, str]]]:
             {
                 "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
                 "KUBECONFIG": str(folder / "kubeconfig"),
+                "KUBECACHEDIR": str(folder / "kubectl-cache"),
                 "KIND_EXPERIMENTAL_PROVIDER": "docker",
                 "PYTHONPATH": "",
                 "PYTEST_ADDOPTS": "",

@@ -117,4 +117,5 @@ def test_rivals_cluster_has_our_shape_and_node_image(things: contenders.Ingredie
 def test_folder_of_other_peoples_programs_is_removed(things: contenders.Ingredients) -> None:
     with environment.apart(things.kind, things.kubectl) as (folder, variables):
         assert Path(variables["KUBECONFIG"]).parent == folder
+        assert Path(variables["KUBECACHEDIR"]).parent == folder
     assert not folder.exists()
