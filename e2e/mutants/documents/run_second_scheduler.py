@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedproof.api import Object
-from schedproof.deploy import bundle
+from schedproof.deploy import bundle, faults
 from schedproof.mutants import mutant
 
 
@@ -14,10 +14,7 @@ from schedproof.mutants import mutant
     expect="scheduler my-scheduler is synced * [-]sched-handler-sync * storage",
 )
 def without_volume_scheduler(objects: list[Object]) -> list[Object]:
-    workload = bundle.workload(objects)
-    assert workload is not None
-    bundle.containers(workload)[0]["readinessProbe"]["httpGet"]["path"] = "/healthz"
-    return [obj for obj in objects if (obj.get("roleRef") or {}).get("name") != "system:volume-scheduler"]
+    return faults.without_volume_scheduler(objects)
 
 
 @mutant(

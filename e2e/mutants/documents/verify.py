@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from schedproof.api import Object
-from schedproof.deploy import bundle
+from schedproof.deploy import faults
 from schedproof.deploy.rival import forgotten_copy
 from schedproof.mutants import mutant
 from schedproof.pods import Pod
@@ -57,10 +57,7 @@ def bound_by_hand(world: World) -> None:
     expect="is bound * it may not list * a rule or binding is missing",
 )
 def without_volume_scheduler(objects: list[Object]) -> list[Object]:
-    workload = bundle.workload(objects)
-    assert workload is not None
-    bundle.containers(workload)[0]["readinessProbe"]["httpGet"]["path"] = "/healthz"
-    return [obj for obj in objects if (obj.get("roleRef") or {}).get("name") != "system:volume-scheduler"]
+    return faults.without_volume_scheduler(objects)
 
 
 @mutant(
