@@ -17,11 +17,11 @@ from schedproof.errors import ApiError, ClaimFailed
 
 if TYPE_CHECKING:
     from schedproof.cluster.facts import Facts
-    from schedproof.deploy.scheduler import Scheduler
     from schedproof.pods import Pod
+    from schedproof.shapes.deployment import Deployment
 
 
-def assert_synced(scheduler: Scheduler) -> None:
+def assert_synced(scheduler: Deployment) -> None:
     """Assert that a scheduler has listed all it needs to schedule: every check of its ``/readyz`` is green.
 
     A scheduler that may not list something is Running, and Ready by ``/healthz``, and binds nothing.
@@ -41,7 +41,7 @@ def assert_synced(scheduler: Scheduler) -> None:
         )
 
 
-def assert_metrics_answer(scheduler: Scheduler, code: int, *, authenticated: bool) -> None:
+def assert_metrics_answer(scheduler: Deployment, code: int, *, authenticated: bool) -> None:
     """Assert with which HTTP status ``/metrics`` answers somebody who may read it, or the anonymous.
 
     Raises:
@@ -62,7 +62,7 @@ def assert_metrics_answer(scheduler: Scheduler, code: int, *, authenticated: boo
         )
 
 
-def assert_attempts(scheduler: Scheduler, counts: Mapping[str, int]) -> None:
+def assert_attempts(scheduler: Deployment, counts: Mapping[str, int]) -> None:
     """Assert what ``schedule_attempts_total`` counts for the scheduler's profile, by result.
 
     Args:
@@ -93,7 +93,7 @@ def assert_attempts(scheduler: Scheduler, counts: Mapping[str, int]) -> None:
         )
 
 
-def assert_nothing_left(scheduler: Scheduler) -> None:
+def assert_nothing_left(scheduler: Deployment) -> None:
     """Assert that nothing of an uninstalled scheduler is in the cluster: no object, pod, lease or role edit.
 
     Raises:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from schedproof import data
 from schedproof.deploy import bundle
 from schedproof.deploy.manifests import load, renamed
-from schedproof.deploy.scheduler import Scheduler
 from schedproof.errors import UsageError
+from schedproof.shapes.deployment import Deployment
 
 if TYPE_CHECKING:
     from schedproof.api import Api, Object
@@ -33,7 +33,7 @@ def rival_of(objects: Sequence[Object]) -> list[Object]:
 
 
 @contextmanager
-def forgotten_copy(api: Api, facts: Facts, name: str) -> Iterator[Scheduler]:
+def forgotten_copy(api: Api, facts: Facts, name: str) -> Iterator[Deployment]:
     """Have a running scheduler that serves ``name`` under an identity that nobody knows of; remove it afterwards."""
     own = renamed(
         load(data.manifests("kubernetes", "second-scheduler")),
@@ -41,7 +41,7 @@ def forgotten_copy(api: Api, facts: Facts, name: str) -> Iterator[Scheduler]:
         image=facts.scheduler_image,
         command=facts.scheduler_command,
     )
-    copy = Scheduler(api, facts, rival_of(own))
+    copy = Deployment(api, facts, rival_of(own))
     try:
         yield copy.deploy().wait_until_ready()
     finally:

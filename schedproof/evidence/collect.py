@@ -20,7 +20,7 @@ from schedproof.evidence.sidebyside import side_by_side
 if TYPE_CHECKING:
     from schedproof.api import Api
     from schedproof.cluster.facts import Facts
-    from schedproof.deploy.scheduler import Scheduler
+    from schedproof.shapes.scheduler import Scheduler
 
 SECONDS = 10.0
 """Deadline of everything together; usually it is done within two seconds."""

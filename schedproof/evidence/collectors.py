@@ -22,7 +22,7 @@ from schedproof.kubectl import kubectl
 if TYPE_CHECKING:
     from schedproof.api import Api, Object
     from schedproof.cluster.facts import Facts
-    from schedproof.deploy.scheduler import Scheduler
+    from schedproof.shapes.scheduler import Scheduler
 
 KUBECTL_SECONDS = 10.0
 LOG_LINES = 1500
@@ -76,11 +76,12 @@ def events(scene: Scene) -> Files:
     found = [event for namespace in scene.namespaces for event in scene.api.list("Event", namespace)[0]]
     for scheduler in scene.schedulers:
         if scheduler.namespace not in scene.namespaces:
-            about = (scheduler.deployment, f"{scheduler.deployment}-")
+            workload = bundle.workload(scheduler.objects)
+            about = str(workload["metadata"]["name"]) if workload else scheduler.name
             found += [
                 event
                 for event in scene.api.list("Event", scheduler.namespace)[0]
-                if _about(event) == about[0] or _about(event).startswith(about[1])
+                if _about(event) == about or _about(event).startswith(f"{about}-")
             ]
     lines = [_event_line(event) for event in sorted(found, key=told.when)]
     return {"events.txt": "\n".join(lines) + "\n"}
@@ -112,7 +113,6 @@ def second_schedulers(scene: Scene) -> Files:
     """Keep state, logs (also of the container before a restart), configuration and manifests of each scheduler."""
     files: Files = {}
     for scheduler in scene.schedulers:
-        deployed = scene.api.get("apps/v1/Deployment", scheduler.deployment, scheduler.namespace)
         files |= {
             f"scheduler-{scheduler.name}.state.txt": scheduler.state() + "\n",
             f"scheduler-{scheduler.name}.log": scheduler.logs(lines=LOG_LINES),
@@ -121,8 +121,8 @@ def second_schedulers(scene: Scene) -> Files:
                 config.config_map["data"][config.key] for config in bundle.configs(scheduler.objects)
             ),
             f"scheduler-{scheduler.name}.manifests.yaml": _yaml(scheduler.objects),
-            f"scheduler-{scheduler.name}.deployment.yaml": _yaml([deployed] if deployed else []),
         }
+        files |= {f"scheduler-{scheduler.name}.{file}": text for file, text in scheduler.evidence().items()}
     return files
 
 

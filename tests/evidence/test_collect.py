@@ -79,12 +79,6 @@ class Api:
         items = LISTS.get((kind, namespace), [])
         return [{"kind": kind.rpartition("/")[2], **item} for item in items], "1"
 
-    def get(self, kind: str, name: str, namespace: str) -> dict[str, Any]:
-        if self.broken:
-            raise ApiError("the API server answers", seen="connection refused")
-        assert (kind, name, namespace) == ("apps/v1/Deployment", "mine", "claim-sched")
-        return obj("mine", status={"note": "canary-deployment-status"})
-
     def logs(self, name: str, namespace: str, **_: Any) -> str:
         if self.broken:
             raise ApiError("the API server answers", seen="connection refused")
@@ -95,12 +89,15 @@ class Api:
 class Second:
     """A second scheduler with a log, a state and a configuration."""
 
-    name, namespace, deployment = "my-scheduler", "claim-sched", "mine"
+    name, namespace = "my-scheduler", "claim-sched"
     identity = "system:serviceaccount:claim-sched:mine"
 
     def __init__(self) -> None:
         config = "kind: KubeSchedulerConfiguration\nprofiles: [{schedulerName: canary-config-profile}]\n"
-        self.objects = [{"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"config.yaml": config}}]
+        self.objects: list[dict[str, Any]] = [
+            {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"config.yaml": config}},
+            {"kind": "Deployment", "metadata": {"name": "mine"}, "spec": {}},
+        ]
 
     def pods(self) -> list[dict[str, Any]]:
         return [obj("canary-scheduler-pod")]
@@ -111,6 +108,9 @@ class Second:
 
     def state(self) -> str:
         return "canary-second-scheduler-state"
+
+    def evidence(self) -> dict[str, str]:
+        return {"deployment.yaml": "canary-deployment-status"}
 
 
 def entry(resource: str, verb: str, note: str = "", **fields: Any) -> dict[str, Any]:

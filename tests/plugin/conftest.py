@@ -12,7 +12,7 @@ import pytest
 import schedproof
 
 # pytester takes out of sys.modules what a run in this process imported: what is there before need not be read again.
-for _module in ("api", "binder.judge", "binder.invariants", "deploy.scheduler", "evidence.collect", "report.junit"):
+for _module in ("api", "binder.judge", "binder.invariants", "shapes.deployment", "evidence.collect", "report.junit"):
     importlib.import_module(f"schedproof.{_module}")
 for _module in ("fixtures", "held", "inputs", "judging", "namespaces", "run", "terminal", "world"):
     importlib.import_module(f"schedproof_pytest.{_module}")

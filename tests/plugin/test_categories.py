@@ -29,7 +29,7 @@ def test_proved_claims_end_with_exit_code_0_and_the_cluster_is_removed(project: 
         ("assert 1 == 2", "false", 1),
         ('pytest.fail("pod3 is on the wrong node")', "false", 1),
         ("with pytest.raises(OSError): pass", "false", 1),
-        ("from schedproof.deploy.scheduler import Scheduler; Scheduler._workload.fget(NOTHING)", "harness", 3),
+        ("from schedproof.shapes.deployment import Deployment; Scheduler._workload.fget(NOTHING)", "harness", 3),
         ('raise HarnessError("the engine answers", seen="it does not")', "harness", 3),
         ('{}["missing"]', "harness", 3),
         ('pytest.skip("not here")', "skipped", 6),

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from schedproof.api import Api, Object
 from schedproof.deploy import bundle
-from schedproof.deploy.scheduler import Scheduler
 from schedproof.mutants import mutant
 from schedproof.pods import Pod
+from schedproof.shapes.deployment import Deployment
 
 if TYPE_CHECKING:
     from fixtures.world import World
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     expect="schedule_attempts_total of profile my-scheduler-* is 5 scheduled * it is 2 scheduled",
 )
 def restarted_half_way(world: World) -> None:
-    running: list[Scheduler] = []
+    running: list[Deployment] = []
 
     def restart(pod: Pod) -> None:
         if pod.name == "pod3-3":
             pod.wait_until_bound()
-            # The methods of the class itself: the claim's own would tell us in turn.
-            Scheduler.kill_pod(running[0])
-            Scheduler.wait_until_ready(running[0])
+            with running[0].unheard() as scheduler:
+                scheduler.kill_pod()
+                scheduler.wait_until_ready()
 
     world.after("ready", running.append)
     world.after("apply", restart)
@@ -41,7 +41,7 @@ def restarted_half_way(world: World) -> None:
     expect="schedule_attempts_total of profile my-scheduler-* is 6 scheduled * it is 5 scheduled",
 )
 def another_binds_with_its_account(world: World) -> None:
-    running: list[Scheduler] = []
+    running: list[Deployment] = []
 
     def bind_another(pod: Pod) -> None:
         if pod.name != "pod3-1":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schedproof.deploy.scheduler import Scheduler
 from schedproof.mutants import mutant
 from schedproof.pods import Pod
+from schedproof.shapes.deployment import Deployment
 
 if TYPE_CHECKING:
     from fixtures.world import World
@@ -21,7 +21,7 @@ DEPLOYMENT, REPLICA_SET = "apps/v1/Deployment", "apps/v1/ReplicaSet"
     expect="waiting stays Pending * it is bound to * my-scheduler-* binds it to",
 )
 def scaled_up_again(world: World) -> None:
-    downs: list[Scheduler] = []
+    downs: list[Deployment] = []
 
     def scale_up(pod: Pod) -> None:
         if pod.name == "waiting":
@@ -53,7 +53,7 @@ def old_pods_cleared(world: World) -> None:
     expect="another Pod in place of the killed one",
 )
 def bare_pod(world: World) -> None:
-    def orphan(scheduler: Scheduler) -> None:
+    def orphan(scheduler: Deployment) -> None:
         sets, _ = world.api.list(REPLICA_SET, scheduler.namespace, labels=scheduler.selector)
         world.api.delete(DEPLOYMENT, scheduler.deployment, scheduler.namespace, propagation="Orphan")
         for one in sets:
@@ -69,7 +69,7 @@ def bare_pod(world: World) -> None:
     expect="the API server refuses it: it may not",
 )
 def rights_taken_away(world: World) -> None:
-    def take(scheduler: Scheduler) -> None:
+    def take(scheduler: Deployment) -> None:
         for obj in scheduler.objects:
             if obj["kind"] == "ClusterRoleBinding":
                 world.api.delete("ClusterRoleBinding", obj["metadata"]["name"])

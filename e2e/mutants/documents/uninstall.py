@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from schedproof.deploy.rival import forgotten_copy
-from schedproof.deploy.scheduler import Scheduler
 from schedproof.mutants import mutant
 from schedproof.pods import Pod
+from schedproof.shapes.deployment import Deployment
 
 if TYPE_CHECKING:
     from fixtures.world import World
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
     expect="nothing is left of scheduler my-scheduler-* still there: * Deployment/",
 )
 def put_back(world: World) -> Iterator[None]:
-    gone: list[Scheduler] = []
+    gone: list[Deployment] = []
 
-    def put(scheduler: Scheduler) -> None:
+    def put(scheduler: Deployment) -> None:
         gone.append(scheduler)
-        Scheduler.deploy(scheduler)
+        with scheduler.unheard():
+            scheduler.deploy()
 
     world.after("uninstall", put)
     yield
     for scheduler in gone:
-        Scheduler.uninstall(scheduler)
+        with scheduler.unheard():
+            scheduler.uninstall()
 
 
 @mutant(
@@ -43,7 +45,7 @@ def put_back(world: World) -> Iterator[None]:
 def forgotten_installation(world: World) -> Iterator[None]:
     with ExitStack() as stack:
 
-        def install(scheduler: Scheduler) -> None:
+        def install(scheduler: Deployment) -> None:
             stack.enter_context(forgotten_copy(world.api, world.facts, scheduler.name))
 
         world.after("uninstall", install)
@@ -60,7 +62,7 @@ def forgotten_installation(world: World) -> Iterator[None]:
 def pods_swept_away(world: World) -> None:
     pods: list[Pod] = []
 
-    def sweep(_: Scheduler) -> None:
+    def sweep(_: Deployment) -> None:
         for pod in pods:
             pod.delete(grace=0)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from schedproof.api import Object
 from schedproof.deploy import bundle
 from schedproof.deploy.rival import forgotten_copy
-from schedproof.deploy.scheduler import Scheduler
 from schedproof.mutants import mutant
+from schedproof.shapes.deployment import Deployment
 
 if TYPE_CHECKING:
     from fixtures.world import World
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def two_schedulers_of_one_name(world: World) -> Iterator[None]:
     with ExitStack() as stack:
 
-        def deploy_a_rival(scheduler: Scheduler) -> None:
+        def deploy_a_rival(scheduler: Deployment) -> None:
             stack.enter_context(forgotten_copy(world.api, world.facts, scheduler.name))
 
         world.after("ready", deploy_a_rival)

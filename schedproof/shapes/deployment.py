@@ -1,18 +1,20 @@
-"""A second scheduler in the cluster: deployed, watched, scaled, killed and taken away again without a trace."""
+"""A second scheduler as a Deployment: deployed, watched, scaled, killed and taken away again without a trace."""
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import yaml
+
 from schedproof import data
 from schedproof.api import Refused
-from schedproof.deploy import bundle, causes, checks, endpoint, roles, rollout
+from schedproof.deploy import bundle, causes, endpoint, roles, rollout
 from schedproof.deploy.manifests import load, renamed
-from schedproof.deploy.renaming import CLUSTER_WIDE
-from schedproof.errors import ApiError, SchedproofError, Unreachable, UsageError, WaitTimeout
+from schedproof.errors import ApiError, Unreachable, UsageError, WaitTimeout
+from schedproof.evidence.redaction import redacted_object
+from schedproof.shapes.scheduler import LOG_LINES, Scheduler
 from schedproof.watch.deadlines import DELETE, ROLLOUT, Deadline
 from schedproof.watch.wait import wait_until
 
@@ -21,21 +23,16 @@ if TYPE_CHECKING:
     from schedproof.cluster.facts import Facts
 
 DEPLOYMENT, REPLICA_SET, LEASE = "apps/v1/Deployment", "apps/v1/ReplicaSet", "coordination.k8s.io/v1/Lease"
-LOG_LINES = 200
-"""So many of the last lines of a log are read for a cause."""
 
 
-class Scheduler:
-    """One second scheduler, as a bundle of manifests describes it.
+class Deployment(Scheduler):
+    """One second scheduler that a Deployment runs.
 
     Args:
         api: The cluster.
         facts: What is known of it.
         objects: The bundle, already under names of its own (:func:`schedproof.deploy.manifests.renamed`).
         name: The schedulerName that its pods ask for; by default the first one that its configuration serves.
-
-    Attributes:
-        deployed: Whether something of it may be in the cluster, also when deploying it failed half-way.
 
     Raises:
         UsageError: The bundle has no Deployment.
@@ -49,18 +46,9 @@ class Scheduler:
                 seen=", ".join(sorted({obj["kind"] for obj in objects})) or "nothing",
                 cure="add it, see manifests/kubernetes/second-scheduler",
             )
-        self._api, self._facts = api, facts
-        self.objects = copy.deepcopy(list(objects))
-        for obj in self.objects:
-            if obj["kind"] not in CLUSTER_WIDE:
-                obj["metadata"].setdefault("namespace", bundle.namespace(obj))
-        self.served = bundle.served(objects)
-        self.name = name or self.served[0]
-        self.namespace = bundle.namespace(workload)
+        super().__init__(api, facts, objects, name=name, namespace=bundle.namespace(workload))
         self.deployment = str(workload["metadata"]["name"])
-        self.lease = bundle.lease(objects)
         self._mark = rollout.mark(self.objects)
-        self.deployed = False
         self._granted: str | None = None
         self._reader: list[Object] = []
 
@@ -75,39 +63,17 @@ class Scheduler:
         labels = (self._workload["spec"].get("selector") or {}).get("matchLabels") or {}
         return ",".join(f"{key}={value}" for key, value in labels.items())
 
-    def deploy(self, *, allow_rival: bool = False) -> Scheduler:
-        """Apply the bundle and return at once; see :meth:`wait_until_ready`.
-
-        Args:
-            allow_rival: Let it answer to the default scheduler's name; for clusters of one's own only.
-
-        Raises:
-            UsageError: It would answer to ``default-scheduler``, overwrite a role of the system, or a Deployment that
-                is not ours (and that would be removed at the end).
-            ApiError: The API server refused an object.
-        """
-        if not allow_rival:
-            checks.refuse_rivals(self.objects)
-        if not self.deployed:
-            self._refuse_to_overwrite()
-        self.deployed = True  # from here on there is something to remove
+    def _deploy(self) -> None:
         for obj in self.objects:
             self._api.apply(obj)
-        return self
 
-    def wait_until_ready(self, deadline: Deadline = ROLLOUT) -> Scheduler:
-        """Wait until the rollout is complete, every pod Ready, and the running image the one under test.
-
-        Raises:
-            Unreachable: A container crashes, or its image or configuration is not there; what it said is quoted.
-            WaitTimeout: The deadline passed.
-            ImageError: The running image is not the one that was built.
-        """
+    def _wait_until_ready(self, deadline: Deadline) -> None:
+        """Wait until the rollout is complete, every pod Ready, and the running image the one under test."""
         wanted = self._replicas()
         missing = [found for found in self.findings() if found.id == "missing-reference"]
         if missing and wanted:
             raise Unreachable(
-                f"{self._title}: {wanted} of {wanted} pods Ready", cause=str(missing[0]), cure=missing[0].cure
+                f"{self.title}: {wanted} of {wanted} pods Ready", cause=str(missing[0]), cure=missing[0].cure
             )
         try:
             pods = self._wait_for_pods(wanted, deadline)
@@ -119,7 +85,6 @@ class Scheduler:
             ) from error
         for pod in pods:
             endpoint.check_image(pod, self._workload, self._facts)
-        return self
 
     def _refuse_to_overwrite(self) -> None:
         """Refuse when somebody else's Deployment has the name: a foreign cluster may have a my-scheduler already."""
@@ -136,13 +101,13 @@ class Scheduler:
             self._api, "Pod", self.namespace,
             lambda pods: len(pods) == wanted and all(rollout.ready(pod) for pod in pods),
             deadline=deadline, labels=f"{self.selector},{rollout.ROLLED}={self._mark}",
-            expected=f"{self._title}: {wanted} of {wanted} pods Ready",
+            expected=f"{self.title}: {wanted} of {wanted} pods Ready",
             hopeless=self._hopeless,
         )  # fmt: skip
         wait_until(
             self._api, DEPLOYMENT, self.namespace, lambda found: any(rollout.rolled_out(obj, wanted) for obj in found),
             deadline=deadline, fields=f"metadata.name={self.deployment}",
-            expected=f"{self._title}: the rollout is complete",
+            expected=f"{self.title}: the rollout is complete",
         )  # fmt: skip
         return pods
 
@@ -172,7 +137,9 @@ class Scheduler:
             self.wait_until_ready()
         else:
             self._wait_until_gone("Pod")
-        return time.time()
+        when = time.time()
+        self.happened("scale")
+        return when
 
     def stop(self) -> float:
         """Scale to 0. The kubelet removes a Pod after its containers ended, so nothing of it binds any more.
@@ -202,8 +169,9 @@ class Scheduler:
             self._api, "Pod", self.namespace,
             lambda pods: any(pod["metadata"]["uid"] != uid and not rollout.ending(pod) for pod in pods)
             and all(pod["metadata"]["uid"] != uid for pod in pods),
-            deadline=deadline, labels=self.selector, expected=f"{self._title}: another Pod in place of the killed one",
+            deadline=deadline, labels=self.selector, expected=f"{self.title}: another Pod in place of the killed one",
         )  # fmt: skip
+        self.happened("kill")
         return str(killed["metadata"]["name"])
 
     def allow_lease(self) -> None:
@@ -211,13 +179,8 @@ class Scheduler:
         if self.lease is not None and self.lease.own and roles.allow_lease(self._api, self.lease.name):
             self._granted = self.lease.name
 
-    def uninstall(self) -> None:
-        """Remove its objects, pods, lease and role edit, and see that nothing of it is left.
-
-        Raises:
-            WaitTimeout: Its pods or ReplicaSets were still there after the deadline.
-            ApiError: The API server refused a removal, or something is left.
-        """
+    def _uninstall(self) -> None:
+        """Remove its objects, pods, lease and role edit."""
         everything = [*self._reader, *self.objects]
         # The workload first, so that it does not live on without its rights.
         for obj in sorted(everything, key=lambda obj: obj["kind"] != "Deployment"):
@@ -229,10 +192,6 @@ class Scheduler:
             self._api.delete(LEASE, self.lease.name, self.lease.namespace)
         if self._granted is not None:
             roles.forbid_lease(self._api, self._granted)
-        left = self.left()
-        if left:
-            raise ApiError(f"nothing is left of {self._title}", seen=f"still there: {', '.join(left)}")
-        self._granted, self._reader, self.deployed = None, [], False
 
     def left(self) -> list[str]:
         """Return what is still in the cluster of it: objects, pods, lease, role edit; empty after :meth:`uninstall`."""
@@ -293,9 +252,10 @@ class Scheduler:
             token = endpoint.token(self._api, self._reader[0])
         return endpoint.metrics(self._pod(), bundle.port(self._box), token)
 
-    def findings(self) -> list[checks.Finding]:
-        """Return what is wrong with its manifests, compared with the cluster."""
-        return checks.findings(self.objects, self._api)
+    def evidence(self) -> dict[str, str]:
+        """Return the Deployment as the cluster has it."""
+        there = self._api.get(DEPLOYMENT, self.deployment, self.namespace)
+        return {"deployment.yaml": yaml.safe_dump(redacted_object(there), sort_keys=False)} if there else {}
 
     def cause(self) -> str:
         """Return the likely cause of its not working, in one sentence; empty when nothing looks wrong."""
@@ -307,24 +267,9 @@ class Scheduler:
         likely = causes.likely(pods, log, self.findings(), wanted=self._replicas(), refused=self._not_created())
         return likely or unserved
 
-    def state(self) -> str:
-        """Return its state in at most eight lines; never raises one of our errors."""
-        summary, cause = self.explained()
-        return f"{summary}\ncause: {cause}" if cause else summary
-
-    def explained(self) -> tuple[str, str]:
-        """Return its state in a few lines, and the likely cause of its not working (see :meth:`cause`).
-
-        For failure messages: never raises one of our errors.
-        """
-        try:
-            return "\n".join(self._summary()), self.cause()
-        except SchedproofError as error:
-            return f"{self._title}: its state could not be read: {error.message.seen or error.message.expected}", ""
-
     def _summary(self) -> list[str]:
         pods = self.pods()
-        lines = [f"{self._title} serves {', '.join(self.served)}; {self._replicas()} replicas wanted"]
+        lines = [f"{self.title} serves {', '.join(self.served)}; {self._replicas()} replicas wanted"]
         lines += [rollout.described(pod) for pod in pods[:3]] or ["no Pod"]
         return lines + [f"log: {line[:240]}" for line in causes.telling(self.logs(), 3)]
 
@@ -344,21 +289,22 @@ class Scheduler:
     def _wait_until_gone(self, kind: str) -> None:
         wait_until(
             self._api, kind, self.namespace, lambda found: not found, deadline=DELETE, labels=self.selector,
-            expected=f"{self._title}: no {kind.rpartition('/')[2]} of it is left",
+            expected=f"{self.title}: no {kind.rpartition('/')[2]} of it is left",
         )  # fmt: skip
 
     def _pod(self) -> Object:
         """Return the Pod to talk to: a ready one before one that is not, never one that is being deleted."""
         pods = sorted((pod for pod in self.pods() if not rollout.ending(pod)), key=lambda pod: not rollout.ready(pod))
         if not pods:
-            raise ApiError(f"{self._title} has a Pod", seen="it has none", cure=self.cause())
+            raise ApiError(f"{self.title} has a Pod", seen="it has none", cure=self.cause())
         return pods[0]
 
     def _replicas(self) -> int:
         return int(self._workload["spec"].get("replicas", 1))
 
     @property
-    def _title(self) -> str:
+    def title(self) -> str:
+        """Name and Deployment."""
         return f"scheduler {self.name} (Deployment {self.namespace}/{self.deployment})"
 
     @property

@@ -16,8 +16,8 @@ from schedproof.cluster.facts import Facts
 from schedproof.deploy import bundle, roles
 from schedproof.deploy.manifests import load, renamed
 from schedproof.deploy.rollout import ROLLED
-from schedproof.deploy.scheduler import Scheduler
 from schedproof.errors import ApiError, ImageError, Unreachable, UsageError, WaitTimeout
+from schedproof.shapes.deployment import Deployment
 from schedproof.watch.deadlines import Deadline
 
 Object = dict[str, Any]
@@ -140,12 +140,12 @@ def cluster() -> Any:
     return Cluster()
 
 
-def deployed(cluster: Any, objects: list[Object] | None = None, name: str = "") -> Scheduler:
-    return Scheduler(cluster, FACTS, objects or BUNDLE, name).deploy()
+def deployed(cluster: Any, objects: list[Object] | None = None, name: str = "") -> Deployment:
+    return Deployment(cluster, FACTS, objects or BUNDLE, name).deploy()
 
 
 def test_a_scheduler_knows_name_identity_and_labels(cluster: Any) -> None:
-    scheduler = Scheduler(cluster, FACTS, BUNDLE)
+    scheduler = Deployment(cluster, FACTS, BUNDLE)
     assert (scheduler.name, scheduler.served) == ("red", ("red",))
     assert scheduler.identity == "system:serviceaccount:kube-system:red"
     assert scheduler.selector == "app.kubernetes.io/name=red"
@@ -153,7 +153,7 @@ def test_a_scheduler_knows_name_identity_and_labels(cluster: Any) -> None:
 
 def test_a_bundle_without_deployment_is_refused(cluster: Any) -> None:
     with pytest.raises(UsageError, match="hold a Deployment"):
-        Scheduler(cluster, FACTS, BUNDLE[:-1])
+        Deployment(cluster, FACTS, BUNDLE[:-1])
 
 
 def test_deploying_applies_every_object_and_marks_the_pods(cluster: Any) -> None:
@@ -165,7 +165,7 @@ def test_deploying_applies_every_object_and_marks_the_pods(cluster: Any) -> None
 
 
 def test_a_new_configuration_rolls_the_pods(cluster: Any) -> None:
-    one, other = (Scheduler(cluster, FACTS, objects) for objects in (BUNDLE, ELECTING))
+    one, other = (Deployment(cluster, FACTS, objects) for objects in (BUNDLE, ELECTING))
     mark = [scheduler.objects[-1]["spec"]["template"]["metadata"]["labels"][ROLLED] for scheduler in (one, other)]
     assert mark[0] != mark[1]
 
@@ -175,17 +175,17 @@ def test_a_rival_of_the_default_scheduler_is_deployed_only_when_that_is_asked_fo
     with pytest.raises(UsageError, match="default-scheduler"):
         deployed(cluster, rival)
     assert ("Deployment", "kube-system", "red") not in cluster.objects
-    Scheduler(cluster, FACTS, rival).deploy(allow_rival=True)
+    Deployment(cluster, FACTS, rival).deploy(allow_rival=True)
     assert ("Deployment", "kube-system", "red") in cluster.objects
 
 
 def test_what_was_refused_is_not_there_to_be_removed_and_what_failed_half_way_is(cluster: Any) -> None:
-    refused = Scheduler(cluster, FACTS, [*BUNDLE, {"kind": "ClusterRole", "apiVersion": "rbac.authorization.k8s.io/v1",
+    refused = Deployment(cluster, FACTS, [*BUNDLE, {"kind": "ClusterRole", "apiVersion": "rbac.authorization.k8s.io/v1",
                                                    "metadata": {"name": roles.ROLE}}])  # fmt: skip
     with pytest.raises(UsageError, match="the system's own role"):
         refused.deploy()
     assert not refused.deployed
-    failing = Scheduler(cluster, FACTS, BUNDLE)
+    failing = Deployment(cluster, FACTS, BUNDLE)
     cluster.apply = lambda _: 1 / 0
     with pytest.raises(ZeroDivisionError):
         failing.deploy()
@@ -195,13 +195,13 @@ def test_what_was_refused_is_not_there_to_be_removed_and_what_failed_half_way_is
 def test_somebody_elses_deployment_of_the_name_is_left_alone(cluster: Any) -> None:
     theirs = copy.deepcopy(bundle.workload(BUNDLE))
     cluster.put(theirs)
-    scheduler = Scheduler(cluster, FACTS, BUNDLE)
+    scheduler = Deployment(cluster, FACTS, BUNDLE)
     with pytest.raises(UsageError, match="somebody else made it"):
         scheduler.deploy()
     assert not scheduler.deployed
     cluster.remove("Deployment", "red")
     scheduler.deploy()
-    Scheduler(cluster, FACTS, BUNDLE).deploy()  # left by a run of ours that was killed
+    Deployment(cluster, FACTS, BUNDLE).deploy()  # left by a run of ours that was killed
 
 
 def test_ready_is_a_finished_rollout_with_the_image_under_test(cluster: Any) -> None:
