@@ -83,6 +83,7 @@ KNOBS: tuple[Knob, ...] = (
         "claims run against the cluster of this kubeconfig, which is only read; no cluster is made",
     ),
     Knob("keep", "KEEP", "0", "keep the cluster for the next run", flag=True),
+    Knob("cluster", "CLUSTER", "", "name of the cluster, to keep several side by side (default: one is made up)"),
     Knob("workers", "WORKERS", "auto", "claims side by side: a number, or auto"),
     Knob(
         "bootstrap",
@@ -114,6 +115,7 @@ class Settings:
     nodes: int
     existing_kubeconfig: str
     keep: bool
+    cluster: str
     workers: str
     bootstrap: str
     providers: Mapping[str, str]

@@ -57,6 +57,7 @@ def running(
             node_image=node_image,
             kubernetes=kubernetes,
             while_booting=while_booting,
+            name=settings.cluster,
         )
         try:
             yield cluster
