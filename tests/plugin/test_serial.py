@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,6 +37,21 @@ def test_serial_claims_run_alone_after_all_others(project: Project, shared: int,
     assert list(project.outcomes.values()) == ["proved"] * (shared + serial)
     spans = (project.path / "spans.txt").read_text().splitlines()
     assert spans[2 * shared :] == ["serial begins", "serial ends"] * serial
+
+
+def test_the_claim_that_took_longest_last_time_goes_first(project: Project) -> None:
+    tests = [f'@pytest.mark.claim("c-{n}")\ndef test_{n}(api):\n    span("{n}")\n' for n in range(5)]
+    project.claims("\n".join([CLAIMS, *tests]), "e2e/documents/test_claims.py")
+    assert project.run_apart("e2e", "-n", "2", "--dist", "loadgroup").ret == 0
+    last = project.results
+    for one in last["results"]:
+        one["seconds"] = int(one["claim"][2:])
+    project.file("artifacts/results.json", json.dumps(last))
+    (project.path / "spans.txt").unlink()
+
+    assert project.run_apart("e2e", "-n", "1", "--dist", "loadgroup").ret == 0
+
+    assert (project.path / "spans.txt").read_text().split()[::4] == ["4", "3", "2", "1", "0"]
 
 
 def test_serial_claims_run_last_without_workers_too(project: Project) -> None:
