@@ -153,6 +153,19 @@ def lease(objects: Sequence[Object]) -> Lease | None:
     return None
 
 
+def user(objects: Sequence[Object]) -> str:
+    """Return the user that the bundle's bindings name (a client certificate's); "" when they name none."""
+    bound = (obj for obj in objects if obj["kind"] in ("ClusterRoleBinding", "RoleBinding"))
+    subjects = (subject for obj in bound for subject in obj.get("subjects") or [])
+    return next((str(subject["name"]) for subject in subjects if subject.get("kind") == "User"), "")
+
+
+def kubeconfig(objects: Sequence[Object]) -> str:
+    """Return the path of the kubeconfig that the scheduler is told to use; "" when it goes by its ServiceAccount."""
+    connections = ((config.content or {}).get("clientConnection") or {} for config in configs(objects))
+    return next((str(one["kubeconfig"]) for one in connections if one.get("kubeconfig")), "")
+
+
 def with_config(objects: Sequence[Object], content: dict[str, Any]) -> list[Object]:
     """Return a copy of the bundle whose scheduler is started with another configuration."""
     copies = copy.deepcopy(list(objects))

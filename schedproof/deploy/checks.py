@@ -146,7 +146,7 @@ def _config(objects: Sequence[Object], _: Api | None) -> Iterator[Finding]:
 def _identity(objects: Sequence[Object], _: Api | None) -> Iterator[Finding]:
     """R4: who it runs as."""
     workload = bundle.workload(objects)
-    if workload is None:
+    if workload is None or bundle.kubeconfig(objects):  # a kubeconfig says who it is
         return
     account, namespace = bundle.service_account(workload), bundle.namespace(workload)
     if account == "default":
@@ -186,7 +186,7 @@ def _roles(objects: Sequence[Object], api: Api | None) -> Iterator[Finding]:
             else "correct the roleRef",
         )
     workload = bundle.workload(objects)
-    if workload is None:
+    if workload is None or bundle.kubeconfig(objects):
         return
     account, namespace = bundle.service_account(workload), bundle.namespace(workload)
     roles = {role["name"] for role in _bound(objects, namespace, account)}

@@ -165,6 +165,8 @@ class _Change:
                 if subject.get("kind") == "ServiceAccount" and subject.get("namespace") == self.old_namespace:
                     subject["name"] = self.referred("ServiceAccount", subject["name"])
                     subject["namespace"] = self.namespace
+                elif subject.get("kind") == "User":
+                    subject["name"] = self.new_name(subject["name"])
         for rule in obj.get("rules") or [] if obj["kind"] in ("Role", "ClusterRole") else []:
             if rule.get("resourceNames"):
                 rule["resourceNames"] = [self._lease_name(str(item)) for item in rule["resourceNames"]]

@@ -39,6 +39,11 @@ def ready(pod: Object) -> bool:
     return not ending(pod) and any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
+def restarts(pod: Object) -> int:
+    """Return how often containers of a Pod were restarted."""
+    return sum(one.get("restartCount", 0) for one in (pod.get("status") or {}).get("containerStatuses") or [])
+
+
 def rolled_out(deployment: Object, wanted: int) -> bool:
     """Whether a Deployment has seen its newest spec and runs ``wanted`` ready Pods of it, and no others."""
     status: dict[str, Any] = deployment.get("status") or {}
@@ -51,14 +56,12 @@ def rolled_out(deployment: Object, wanted: int) -> bool:
 def described(pod: Object) -> str:
     """Return a Pod in one line: node, phase, readiness, restarts, and what it is stuck at."""
     status = pod.get("status") or {}
-    statuses = status.get("containerStatuses") or []
-    restarts = sum(one.get("restartCount", 0) for one in statuses)
     held = causes.stuck([pod])
     parts = [
         f"Pod {pod['metadata']['name']}",
         f"on {(pod.get('spec') or {}).get('nodeName') or 'no node'}",
         "being deleted" if ending(pod) else str(status.get("phase", "")),
         "ready" if ready(pod) else "not ready",
-        f"{restarts} restarts",
+        f"{restarts(pod)} restarts",
     ]
     return ", ".join(parts) + (f"; {held.reason}: {held.said}"[:240] if held else "")

@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from schedproof import data
-from schedproof.api import Refused
-from schedproof.deploy import bundle, causes, endpoint, roles, rollout
-from schedproof.deploy.manifests import load, renamed
-from schedproof.errors import ApiError, Unreachable, UsageError, WaitTimeout
+from schedproof.deploy import bundle, endpoint, rollout
+from schedproof.errors import UsageError
 from schedproof.evidence.redaction import redacted_object
-from schedproof.shapes.scheduler import LOG_LINES, Scheduler
-from schedproof.watch.deadlines import DELETE, ROLLOUT, Deadline
+from schedproof.shapes.in_pods import InPods
+from schedproof.watch.deadlines import ROLLOUT, Deadline
 from schedproof.watch.wait import wait_until
 
 if TYPE_CHECKING:
     from schedproof.api import Api, Object
     from schedproof.cluster.facts import Facts
 
-DEPLOYMENT, REPLICA_SET, LEASE = "apps/v1/Deployment", "apps/v1/ReplicaSet", "coordination.k8s.io/v1/Lease"
+DEPLOYMENT, REPLICA_SET = "apps/v1/Deployment", "apps/v1/ReplicaSet"
 
 
-class Deployment(Scheduler):
+class Deployment(InPods):
     """One second scheduler that a Deployment runs.
 
     Args:
@@ -49,13 +46,8 @@ class Deployment(Scheduler):
         super().__init__(api, facts, objects, name=name, namespace=bundle.namespace(workload))
         self.deployment = str(workload["metadata"]["name"])
         self._mark = rollout.mark(self.objects)
-        self._granted: str | None = None
-        self._reader: list[Object] = []
 
-    @property
-    def identity(self) -> str:
-        """The user that the API server sees, e.g. ``system:serviceaccount:kube-system:my-scheduler``."""
-        return f"system:serviceaccount:{self.namespace}:{bundle.service_account(self._workload)}"
+    makes = (REPLICA_SET, "Pod")
 
     @property
     def selector(self) -> str:
@@ -63,26 +55,13 @@ class Deployment(Scheduler):
         labels = (self._workload["spec"].get("selector") or {}).get("matchLabels") or {}
         return ",".join(f"{key}={value}" for key, value in labels.items())
 
-    def _deploy(self) -> None:
-        for obj in self.objects:
-            self._api.apply(obj)
-
     def _wait_until_ready(self, deadline: Deadline) -> None:
         """Wait until the rollout is complete, every pod Ready, and the running image the one under test."""
         wanted = self._replicas()
-        missing = [found for found in self.findings() if found.id == "missing-reference"]
-        if missing and wanted:
-            raise Unreachable(
-                f"{self.title}: {wanted} of {wanted} pods Ready", cause=str(missing[0]), cure=missing[0].cure
-            )
-        try:
+        if wanted:
+            self._refuse_missing_references(f"{wanted} of {wanted} pods Ready")
+        with self._with_cause():
             pods = self._wait_for_pods(wanted, deadline)
-        except (Unreachable, WaitTimeout) as error:
-            told = error.message
-            state = "\n".join(self._summary())
-            raise type(error)(
-                told.expected, seen=told.seen, scheduler=state, cause=self.cause() or told.cause
-            ) from error
         for pod in pods:
             endpoint.check_image(pod, self._workload, self._facts)
 
@@ -99,7 +78,7 @@ class Deployment(Scheduler):
     def _wait_for_pods(self, wanted: int, deadline: Deadline) -> list[Object]:
         pods = wait_until(
             self._api, "Pod", self.namespace,
-            lambda pods: len(pods) == wanted and all(rollout.ready(pod) for pod in pods),
+            lambda pods: len(pods) == wanted and all(map(self._ready, pods)),
             deadline=deadline, labels=f"{self.selector},{rollout.ROLLED}={self._mark}",
             expected=f"{self.title}: {wanted} of {wanted} pods Ready",
             hopeless=self._hopeless,
@@ -110,16 +89,6 @@ class Deployment(Scheduler):
             expected=f"{self.title}: the rollout is complete",
         )  # fmt: skip
         return pods
-
-    def synced(self) -> str:
-        """Return what ``/readyz?verbose`` says, one line a check: ``[+]`` passed, ``[-]`` failed.
-
-        Synced is ``[+]sched-handler-sync ok``; all of it is well when the text ends with ``readyz check passed``.
-
-        Raises:
-            ApiError: There is no pod, or it does not answer.
-        """
-        return endpoint.readyz(self._api, self._pod(), bundle.port(self._box))
 
     def scale(self, replicas: int) -> float:
         """Scale; with 0 wait until the pods are really gone, else until they are ready.
@@ -174,130 +143,16 @@ class Deployment(Scheduler):
         self.happened("kill")
         return str(killed["metadata"]["name"])
 
-    def allow_lease(self) -> None:
-        """Edit the ClusterRole system:kube-scheduler as the first document does, adding its lease's name."""
-        if self.lease is not None and self.lease.own and roles.allow_lease(self._api, self.lease.name):
-            self._granted = self.lease.name
-
-    def _uninstall(self) -> None:
-        """Remove its objects, pods, lease and role edit."""
-        everything = [*self._reader, *self.objects]
-        # The workload first, so that it does not live on without its rights.
-        for obj in sorted(everything, key=lambda obj: obj["kind"] != "Deployment"):
-            self._api.delete(_kind(obj), obj["metadata"]["name"], _where(obj))
-        for kind in (REPLICA_SET, "Pod"):
-            self._wait_until_gone(kind)
-        # The lease last: a scheduler that still ran would make it anew.
-        if self.lease is not None and self.lease.own:
-            self._api.delete(LEASE, self.lease.name, self.lease.namespace)
-        if self._granted is not None:
-            roles.forbid_lease(self._api, self._granted)
-
-    def left(self) -> list[str]:
-        """Return what is still in the cluster of it: objects, pods, lease, role edit; empty after :meth:`uninstall`."""
-        found = [
-            f"{obj['kind']}/{obj['metadata']['name']}"
-            for obj in [*self._reader, *self.objects]
-            if self._api.get(_kind(obj), obj["metadata"]["name"], _where(obj)) is not None
-        ]
-        for kind in (REPLICA_SET, "Pod"):
-            items, _ = self._api.list(kind, self.namespace, labels=self.selector)
-            found += [f"{kind.rpartition('/')[2]}/{item['metadata']['name']}" for item in items]
-        lease = self.lease
-        if lease is not None and lease.own and self._api.get(LEASE, lease.name, lease.namespace) is not None:
-            found.append(f"Lease/{lease.name}")
-        if self._granted is not None and self._granted in roles.allowed_leases(self._api):
-            found.append(f"{self._granted} in ClusterRole/{roles.ROLE}")
-        return found
-
-    def pods(self) -> list[Object]:
-        """Return its pods, those that are being deleted included."""
-        items, _ = self._api.list("Pod", self.namespace, labels=self.selector)
-        return items
-
-    def logs(self, *, lines: int = LOG_LINES, previous: bool = False) -> str:
-        """Return the last lines of its pods' logs, each pod's under its name; "" where there is none."""
-        parts = []
-        for pod in self.pods():
-            name = pod["metadata"]["name"]
-            try:
-                text = self._api.logs(
-                    name, self.namespace, container=str(self._box["name"]), tail=lines, previous=previous
-                )
-            except Refused:
-                continue  # not started yet, or gone by now; or there is no container before this one
-            parts.append(f"==> {name} <==\n{text}")
-        return "\n".join(parts)
-
-    def metrics(self, *, authenticated: bool = True) -> tuple[int, str]:
-        """Ask its Pod for /metrics from inside the node.
-
-        Args:
-            authenticated: With a token of a ServiceAccount of ours that may read it, or anonymously.
-
-        Returns:
-            HTTP status and body; see :func:`schedproof.deploy.metrics.attempts`.
-
-        Raises:
-            ApiError: There is no running pod, or it cannot be reached.
-        """
-        token = ""
-        if authenticated:
-            if not self._reader:
-                path = data.manifests("kubernetes", "metrics-reader.yaml")
-                self._reader = renamed(load(path), name=self.deployment, namespace=self.namespace, base="my-scheduler")
-                for obj in self._reader:
-                    self._api.apply(obj)
-                endpoint.wait_until_allowed(self._api, self._reader[0])
-            token = endpoint.token(self._api, self._reader[0])
-        return endpoint.metrics(self._pod(), bundle.port(self._box), token)
-
     def evidence(self) -> dict[str, str]:
         """Return the Deployment as the cluster has it."""
         there = self._api.get(DEPLOYMENT, self.deployment, self.namespace)
         return {"deployment.yaml": yaml.safe_dump(redacted_object(there), sort_keys=False)} if there else {}
-
-    def cause(self) -> str:
-        """Return the likely cause of its not working, in one sentence; empty when nothing looks wrong."""
-        pods = self.pods()
-        log = self.logs() + "\n" + (self.logs(previous=True) if causes.stuck(pods) else "")
-        unserved = causes.unserved(self.name, self.served)
-        if unserved and pods and all(rollout.ready(pod) for pod in pods):
-            return unserved
-        likely = causes.likely(pods, log, self.findings(), wanted=self._replicas(), refused=self._not_created())
-        return likely or unserved
-
-    def _summary(self) -> list[str]:
-        pods = self.pods()
-        lines = [f"{self.title} serves {', '.join(self.served)}; {self._replicas()} replicas wanted"]
-        lines += [rollout.described(pod) for pod in pods[:3]] or ["no Pod"]
-        return lines + [f"log: {line[:240]}" for line in causes.telling(self.logs(), 3)]
-
-    def _hopeless(self, pods: list[Object]) -> str | None:
-        held = causes.stuck(pods)
-        if held is None:
-            return None
-        said = causes.from_log(held.said)
-        return f"{held}" + (f"\n{said}" if said else "")
 
     def _not_created(self) -> str:
         """Return why the Deployment cannot make its pods (no ServiceAccount, a quota), in the cluster's words."""
         deployment = self._api.get(DEPLOYMENT, self.deployment, self.namespace) or {}
         conditions = (deployment.get("status") or {}).get("conditions") or []
         return next((str(one.get("message")) for one in conditions if one["type"] == "ReplicaFailure"), "")
-
-    def _wait_until_gone(self, kind: str) -> None:
-        wait_until(
-            self._api, kind, self.namespace, lambda found: not found, deadline=DELETE, labels=self.selector,
-            expected=f"{self.title}: no {kind.rpartition('/')[2]} of it is left",
-        )  # fmt: skip
-
-    def _pod(self) -> Object:
-        """Return the Pod to talk to: a ready one before one that is not, never one that is being deleted."""
-        pods = sorted((pod for pod in self.pods() if not rollout.ending(pod)), key=lambda pod: not rollout.ready(pod))
-        if not pods:
-            raise ApiError(f"{self.title} has a Pod", seen="it has none", cure=self.cause())
-        return pods[0]
 
     def _replicas(self) -> int:
         return int(self._workload["spec"].get("replicas", 1))
@@ -307,25 +162,7 @@ class Deployment(Scheduler):
         """Name and Deployment."""
         return f"scheduler {self.name} (Deployment {self.namespace}/{self.deployment})"
 
-    @property
-    def _workload(self) -> Object:
-        found = bundle.workload(self.objects)
-        assert found is not None  # noqa: S101 - the constructor refuses a bundle without it
-        return found
-
-    @property
-    def _box(self) -> Object:
-        return bundle.scheduler_container(self._workload) or {"name": ""}
-
 
 def _labels(workload: Object) -> Object:
     """Return the labels of a workload's pods."""
     return (workload["spec"]["template"].get("metadata") or {}).get("labels") or {}
-
-
-def _kind(obj: Object) -> str:
-    return f"{obj['apiVersion']}/{obj['kind']}"
-
-
-def _where(obj: Object) -> str:
-    return str(obj["metadata"].get("namespace") or "")
