@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal
 
-from schedproof.cluster.node import CRICTL, run_in_node
-from schedproof.errors import ApiError
+from schedproof.cluster.node import CRICTL, QUICK, run_in_node
+from schedproof.errors import ApiError, WaitTimeout
 
 if TYPE_CHECKING:
     from schedproof.api import Object
+    from schedproof.watch.deadlines import Deadline
+
+TIMED_OUT = 124
+"""Exit code of timeout(1) when it had to end what it ran."""
 
 Signal = Literal["KILL", "TERM", "STOP", "CONT"]
 
@@ -38,3 +42,26 @@ def signal(node: str, pid: int, name: Signal) -> None:
         CommandFailed: There is no such process, or the node does not answer.
     """
     run_in_node(node, ["kill", f"-{name}", str(pid)])
+
+
+def of_pod(node: str, pod: str) -> list[int]:
+    """Return the process ids of a Pod's running containers as their node knows them, whatever the API server knows.
+
+    Raises:
+        CommandFailed: The node does not answer.
+    """
+    listed = run_in_node(node, [*CRICTL, "ps", "--quiet", "--label", f"io.kubernetes.pod.name={pod}"]).stdout.split()
+    told = [json.loads(run_in_node(node, [*CRICTL, "inspect", "--output", "json", one]).stdout) for one in listed]
+    return [int(one["info"]["pid"]) for one in told]
+
+
+def wait_until_ended(node: str, pid: int, deadline: Deadline) -> None:
+    """Wait until a process of a node has ended.
+
+    Raises:
+        WaitTimeout: It still ran after the deadline.
+        CommandFailed: The node does not answer.
+    """
+    argv = ["timeout", str(deadline.seconds), "tail", f"--pid={pid}", "-f", "/dev/null"]
+    if run_in_node(node, argv, check=False, seconds=deadline.seconds + QUICK).code == TIMED_OUT:
+        raise WaitTimeout(f"process {pid} of {node} ends, within {deadline.seconds:g} s", seen="it runs")

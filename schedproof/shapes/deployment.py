@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import yaml
 
@@ -110,6 +110,27 @@ class Deployment(InPods):
         self.happened("scale")
         return when
 
+    def replace(self, objects: Sequence[Object]) -> Self:
+        """Apply another bundle of the same scheduler over what is deployed, and return at once.
+
+        What only the old bundle has stays, and is removed by :meth:`uninstall`. A binding whose roleRef differs is made
+        anew: the API server lets nobody change it. Pods are rolled only if their template or a ConfigMap differs.
+
+        Raises:
+            ApiError: The API server refused an object.
+        """
+        fresh = Deployment(self._api, self._facts, objects, name=self.name)
+        of_old = {_key(obj): obj for obj in self.objects}
+        for obj in fresh.objects:
+            before = of_old.pop(_key(obj), obj)
+            if before.get("roleRef") != obj.get("roleRef"):
+                self._api.delete(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace") or "")
+            self._api.apply(obj)
+        self.objects = [*fresh.objects, *of_old.values()]
+        self.served, self.lease, self._mark = fresh.served, fresh.lease, fresh._mark
+        self.happened("replace")
+        return self
+
     def stop(self) -> float:
         """Scale to 0. The kubelet removes a Pod after its containers ended, so nothing of it binds any more.
 
@@ -154,6 +175,11 @@ class Deployment(InPods):
         conditions = (deployment.get("status") or {}).get("conditions") or []
         return next((str(one.get("message")) for one in conditions if one["type"] == "ReplicaFailure"), "")
 
+    def _wanted(self) -> int:
+        """Return the replicas that the cluster's Deployment asks for: somebody may have scaled it."""
+        deployment = self._api.get(DEPLOYMENT, self.deployment, self.namespace) or {}
+        return int((deployment.get("spec") or {}).get("replicas", self._replicas()))
+
     def _replicas(self) -> int:
         return int(self._workload["spec"].get("replicas", 1))
 
@@ -161,6 +187,10 @@ class Deployment(InPods):
     def title(self) -> str:
         """Name and Deployment."""
         return f"scheduler {self.name} (Deployment {self.namespace}/{self.deployment})"
+
+
+def _key(obj: Object) -> tuple[str, str, str]:
+    return obj["kind"], str(obj["metadata"].get("namespace") or ""), str(obj["metadata"]["name"])
 
 
 def _labels(workload: Object) -> Object:

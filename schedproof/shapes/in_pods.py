@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from schedproof import data
 from schedproof.api import Refused
 from schedproof.cluster import process
-from schedproof.deploy import bundle, causes, endpoint, roles, rollout
+from schedproof.deploy import bundle, causes, endpoint, roles, rollout, standby
 from schedproof.deploy.manifests import load, renamed
 from schedproof.errors import ApiError, Unreachable, WaitTimeout
 from schedproof.shapes.scheduler import LOG_LINES, Scheduler
@@ -210,11 +210,23 @@ class InPods(Scheduler):
         """Return the likely cause of its not working, in one sentence; empty when nothing looks wrong."""
         pods = self.pods()
         log = self.logs() + "\n" + (self.logs(previous=True) if causes.stuck(pods) else "")
-        unserved = causes.unserved(self.name, self.served)
+        unserved = causes.with_cure(causes.unserved(self.name, self.served), causes.RENAME)
         if unserved and pods and all(rollout.ready(pod) for pod in pods):
             return unserved
-        likely = causes.likely(pods, log, self.findings(), wanted=self._replicas(), refused=self._not_created())
+        likely = causes.likely(
+            pods, log, self.findings(), wanted=self._wanted(), refused=self._not_created(), standby=self._standby(pods)
+        )
         return likely or unserved
+
+    def _standby(self, pods: Sequence[Object]) -> str:
+        """Return that another than its Pods holds the lease that it waits for."""
+        if self.lease is None:
+            return ""
+        return standby.behind(self._api.get(LEASE, self.lease.name, self.lease.namespace), pods)
+
+    def _wanted(self) -> int:
+        """Return how many Pods of it the cluster wants now, whoever said so."""
+        return self._replicas()
 
     def _summary(self) -> list[str]:
         pods = self.pods()

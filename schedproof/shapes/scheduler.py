@@ -35,6 +35,7 @@ class Scheduler(ABC):
 
     Attributes:
         deployed: Whether something of it may be in the cluster, also when deploying it failed half-way.
+        patience: How long it may take until it runs, where a claim says nothing.
         listener: Is told of each moment (``deploy``, ``ready``, ``kill``, ...) by its name, for the claim's mutant.
     """
 
@@ -49,6 +50,7 @@ class Scheduler(ABC):
         self.namespace = namespace
         self.lease = bundle.lease(objects)
         self.deployed = False
+        self.patience = ROLLOUT
         self.listener: Listener = _nobody
 
     @property
@@ -81,14 +83,17 @@ class Scheduler(ABC):
         self.happened("deploy")
         return self
 
-    def wait_until_ready(self, deadline: Deadline = ROLLOUT) -> Self:
+    def wait_until_ready(self, deadline: Deadline | None = None) -> Self:
         """Wait until it runs, as far as its shape can tell; that it schedules is shown by a bound pod only.
+
+        Args:
+            deadline: How long it may take; by default :attr:`patience`.
 
         Raises:
             Unreachable: It crashes, or something it needs is not there; what it said is quoted.
             WaitTimeout: The deadline passed.
         """
-        self._wait_until_ready(deadline)
+        self._wait_until_ready(deadline or self.patience)
         self.happened("ready")
         return self
 

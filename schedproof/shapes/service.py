@@ -11,7 +11,7 @@ import yaml
 
 from schedproof.cluster.node import run_in_node
 from schedproof.deploy import bundle, causes
-from schedproof.errors import ApiError, UsageError, WaitTimeout
+from schedproof.errors import ApiError, Unreachable, UsageError, WaitTimeout
 from schedproof.shapes import certificate, node_files
 from schedproof.shapes.scheduler import LOG_LINES, Scheduler
 from schedproof.shapes.static_pod import free_port
@@ -29,6 +29,10 @@ PROGRAM = "/usr/local/bin/kube-scheduler"
 """What the document's unit starts; each service of ours starts a copy of its own."""
 PORT = "10279"
 """The port in our unit file."""
+ENDED = ("inactive", "failed")
+"""States of a unit that does not come back by itself."""
+CRASHES = 4
+"""Restarts by systemd after which a service that does not answer is given up; a claim's own kill is one."""
 EVERY = 0.2
 """Seconds between two questions to a service; systemd has nothing to watch."""
 
@@ -139,7 +143,7 @@ class Service(Scheduler):
     def cause(self) -> str:
         """Return the likely cause of its not working, from journal and unit state."""
         state = self.shown("ActiveState")
-        stopped = f"the service {self.unit} is {state}: nobody runs it" if state in ("inactive", "failed") else ""
+        stopped = f"the service {self.unit} is {state}: nobody runs it" if state in ENDED else ""
         return causes.from_log(self.logs()) or stopped or causes.unserved(self.name, self.served)
 
     def left(self) -> list[str]:
@@ -182,14 +186,21 @@ class Service(Scheduler):
             stop=tenacity.stop_after_delay(deadline.seconds),
             wait=tenacity.wait_fixed(EVERY),
         )
+        expected = f"{self.title}: its /readyz says ok"
+
+        def answer() -> str:
+            code = run_in_node(self.node, ask, check=False).stdout
+            if code != "200" and (self.shown("ActiveState") in ENDED or int(self.shown("NRestarts") or 0) >= CRASHES):
+                raise Unreachable(expected, seen="\n".join(self._summary()), cause=self.cause())
+            return code
+
         try:
             with waiting():
-                asking(lambda: run_in_node(self.node, ask, check=False).stdout)
+                asking(answer)
         except tenacity.RetryError as error:
             raise WaitTimeout(
-                f"{self.title}: its /readyz says ok, within {deadline.seconds:g} s (deadline {deadline.name})",
-                seen=f"{error.last_attempt.result() or 'no answer'}; {self.shown('ActiveState')}, "
-                f"{self.shown('NRestarts')} restarts",
+                f"{expected}, within {deadline.seconds:g} s (deadline {deadline.name})",
+                seen=f"it answers {error.last_attempt.result() or 'nothing'}",
                 scheduler="\n".join(self._summary()),
                 cause=self.cause(),
             ) from error

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from schedproof.cluster import process
 from schedproof.deploy import bundle
 from schedproof.errors import UsageError
 from schedproof.shapes import certificate, node_files
 from schedproof.shapes.pod import BarePod
 from schedproof.watch.deadlines import DELETE
-from schedproof.watch.wait import wait_until
 
 if TYPE_CHECKING:
     from schedproof.api import Api, Object
@@ -75,31 +75,32 @@ class StaticPod(BarePod):
         """Name and static Pod."""
         return f"scheduler {self.name} (static Pod {self.namespace}/{self.pod}-{self.node})"
 
-    def delete_mirror(self) -> str:
-        """Delete its mirror Pod, which is but its shadow in the API, and return the uid that it had.
+    def delete_mirror(self) -> None:
+        """Delete its mirror Pod, which is but its shadow in the API; the kubelet makes another within two minutes.
 
         Raises:
-            WaitTimeout: It was still there after the deadline.
+            ApiError: There is none.
         """
-        uid = str(self._pod()["metadata"]["uid"])
-        self._api.delete("Pod", f"{self.pod}-{self.node}", self.namespace, grace=0)
-        wait_until(
-            self._api, "Pod", self.namespace, lambda found: all(pod["metadata"]["uid"] != uid for pod in found),
-            deadline=DELETE, labels=self.selector, expected=f"{self.title}: the deleted mirror Pod is gone",
-        )  # fmt: skip
+        self._api.delete("Pod", self._pod()["metadata"]["name"], self.namespace, grace=0)
         self.happened("mirror")
-        return uid
+
+    def process_ids(self) -> list[int]:
+        """Return its processes, as the node knows them: also while it has no mirror Pod."""
+        return process.of_pod(self.node, f"{self.pod}-{self.node}")
 
     def remove_manifest(self) -> float:
-        """Take its file away and wait until the kubelet has ended it: the mirror Pod goes last.
+        """Take its file away and wait until its process has ended and its mirror Pod is gone.
 
         Returns:
             ``time.time()`` at which it was certain.
 
         Raises:
-            WaitTimeout: The mirror Pod was still there after the deadline.
+            WaitTimeout: Something of it was still there after the deadline.
         """
+        running = self.process_ids()
         node_files.remove(self.node, [self.manifest])
+        for pid in running:
+            process.wait_until_ended(self.node, pid, DELETE)
         self._wait_until_gone("Pod")
         when = time.time()
         self.happened("delete")
@@ -133,8 +134,7 @@ class StaticPod(BarePod):
         node_files.write(self.node, self.manifest, yaml.safe_dump(self._workload, sort_keys=False), mode="0600")
 
     def _uninstall(self) -> None:
-        node_files.remove(self.node, [self.manifest])
-        self._wait_until_gone("Pod")
+        self.remove_manifest()
         node_files.remove(self.node, [self.folder])
         node_files.forget(self.node, self.pod)
         super()._uninstall()

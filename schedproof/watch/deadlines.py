@@ -33,6 +33,7 @@ BROKEN = Deadline("BROKEN", 12, "BIND under a mutant: the binding should not com
 EVENT = Deadline("EVENT", 5, "a Scheduled event is sent right after the binding, behind at most a queue of its kind")
 RUN = Deadline("RUN", 60, "sandbox and container start in 1 to 2 s, on a node busy with other pods in 10 s")
 ROLLOUT = Deadline("ROLLOUT", 60, "a scheduler's Deployment is ready 3 s after its image is on the nodes")
+STUCK = Deadline("STUCK", 20, "ROLLOUT under a mutant: it should not become ready, and the message says why it did not")
 DELETE = Deadline("DELETE", 60, "a pod gets up to 30 s to end by itself, the kubelet some more to say so")
 AUDIT = Deadline("AUDIT", 10, "an answered request is in the audit log when its answer arrives")
 LATE = Deadline("LATE", 8, "a binding is seen by a watch some milliseconds before its request ends and is logged")
