@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from schedproof.deploy import refusals
 from schedproof.deploy.checks import Finding
 from schedproof.watch.containers import MEANING
 
@@ -28,14 +29,17 @@ REPLACED_FLAGS = {
 }
 """Flags of the documents' times and what says the same today."""
 
-_FORBIDDEN = re.compile(
-    r'cannot (\w+) resource \\*"([^"\\]+)\\*" in API group \\*"([^"\\]*)\\*"(?: in the namespace \\*"([^"\\]+))?'
-)
 _ERROR = re.compile(r"(?i:error:|panic:|fatal)|[EF]\d{4} |.*unknown flag|.*\berr=")
 _ERR = re.compile(r'\berr="((?:[^"\\]|\\.)*)"')
 _HARMLESS = "The manifest file is empty, ignoring."
 """kube-scheduler 1.37 logs it as an error whenever it starts."""
-_EXIT = re.compile(r'"command failed" err="((?:[^"\\]|\\.)*)"')
+_TOLD_TO_END = "finished without leader elect"
+"""What kube-scheduler exits with at SIGTERM: somebody ended it (its probe?), it did not fail."""
+_EXIT = re.compile(rf'"command failed" err="(?!{_TOLD_TO_END})((?:[^"\\]|\\.)*)"')
+_NO_PROGRAM = re.compile(r'exec: \\*"([^"\\]+)\\*": (?:stat [^:]+: no such file|executable file not found)')
+_PULLS = ("ErrImagePull", "ImagePullBackOff")
+_BLOCK = re.compile(r"\berr=<\n((?:\t.*\n)+) >")
+"""How klog writes an error of several lines."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,11 @@ def stuck(pods: Sequence[Object]) -> Stuck | None:
                 said = last_words(str(ended.get("message") or "")) or str(waiting.get("message") or "")
                 return Stuck(name, str(waiting["reason"]), said)
             # The first exit comes before any CrashLoopBackOff: an exit with a code does not heal either.
+            never = (pod.get("spec") or {}).get("restartPolicy") == "Never"
             if (
                 (status.get("state") or {}).get("terminated")
                 and ended.get("exitCode")
-                and status.get("restartCount", 0) >= 1
+                and (never or status.get("restartCount", 0) >= 1)
             ):
                 return Stuck(name, f"exit code {ended['exitCode']}", last_words(str(ended.get("message") or "")))
     return None
@@ -81,14 +86,14 @@ def stuck(pods: Sequence[Object]) -> Stuck | None:
 
 def last_words(log: str) -> str:
     """Return the line of a log that says best why the program ended: its last error, else its last line."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    lines = [line.strip() for line in _on_one_line(log).splitlines() if line.strip()]
     errors = [line for line in lines if _ERROR.match(line) and _HARMLESS not in line]
     return _said((errors or lines or [""])[-1])[:300]
 
 
 def telling(log: str, count: int) -> list[str]:
     """Return the last ``count`` errors of a log, each once; a log without errors gives its last lines."""
-    lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith("==> ")]
+    lines = [line.strip() for line in _on_one_line(log).splitlines() if line.strip() and not line.startswith("==> ")]
     errors = [line for line in lines if _ERROR.match(line) and _HARMLESS not in line]
     # Newest last; of the same error's repetitions the newest.
     said = dict.fromkeys(_said(line) for line in reversed(errors or lines))
@@ -97,26 +102,14 @@ def telling(log: str, count: int) -> list[str]:
 
 def from_log(log: str) -> str:
     """Return what a scheduler's log says is wrong, as a sentence, or an empty text."""
-    found = ((sentence, pattern.search(log)) for pattern, sentence in _TOLD)
-    return next((sentence(match) for sentence, match in found if match), "") or _refused(log)
+    log = _on_one_line(log)
+    return _told(log) or refusals.cause(log)
 
 
-def _refused(log: str) -> str:
-    """Return which rules are missing.
-
-    Without ``extension-apiserver-authentication`` in kube-system it warns, and schedules all the same.
-    """
-    rules = dict.fromkeys(
-        f"{verb} {resource}{'.' + group if group else ''}" + (f" in {namespace}" if namespace else "")
-        for verb, resource, group, namespace in _FORBIDDEN.findall(log)
-        if (resource, namespace) != ("configmaps", "kube-system")
-    )
-    if not rules:
-        return ""
-    lease = any("leases" in rule for rule in rules)
-    return f"the API server refuses it: it may not {', '.join(list(rules)[:5])}; a rule or binding is missing" + (
-        ": it never becomes leader, so it schedules nothing" if lease else ""
-    )
+def _told(log: str) -> str:
+    """Return what it says itself of why it ends or cannot work."""
+    found = ((sentence, pattern.search(log)) for pattern, sentence in _SENTENCES)
+    return next((sentence(match) for sentence, match in found if match), "")
 
 
 def _gone_flag(found: re.Match[str]) -> str:
@@ -124,7 +117,7 @@ def _gone_flag(found: re.Match[str]) -> str:
     return f"this kube-scheduler has no flag --{found[1]}" + (f"; today it is {instead}" if instead else "")
 
 
-_TOLD: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+_SENTENCES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"unknown flag: --([\w-]+)"), _gone_flag),
     (
         re.compile(r'no kind \\*"KubeSchedulerConfiguration\\*" is registered for version \\*"([\w./]+)'),
@@ -142,6 +135,16 @@ _TOLD: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"is already assigned to node"),
      lambda _: "another scheduler had bound its pods first: two schedulers serve one name"),
     (re.compile(r"(?i)leader ?election lost"), lambda _: "it lost its lease and ended"),
+    (_NO_PROGRAM, lambda found: f"its image has no program {found[1]}; correct the container's command"),
+    (re.compile(r'"command failed" err="[^"]*?(?:open|stat) ([^ :"]+): no such file or directory'),
+     lambda found: f"it exits, for it finds no file {found[1]}; mount it, or correct the path"),
+    (
+        re.compile(r'does not take any arguments, got \["\\\\"'),
+        lambda _: (
+            "a backslash is its argument: a doubled backslash at a line's end does not join it with the next line; "
+            "write a single one"
+        ),
+    ),
     (_EXIT, lambda found: f"it exits: {_unescaped(found[1])}"),
 )  # fmt: skip
 
@@ -156,7 +159,20 @@ def unserved(asked: str, served: Sequence[str]) -> str:
     )
 
 
-def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wanted: int = 1, refused: str = "") -> str:
+SAID = 160
+"""So many characters of the kubelet's words about an image are quoted."""
+RENAME = "correct schedulerName in the pods (they are made anew: it cannot be changed), or the profile's"
+
+
+def likely(
+    pods: Sequence[Object],
+    log: str,
+    findings: Sequence[Finding],
+    *,
+    wanted: int = 1,
+    refused: str = "",
+    standby: str = "",
+) -> str:
     """Return the likely cause of a scheduler that does not work, or an empty text when nothing looks wrong.
 
     Args:
@@ -165,26 +181,65 @@ def likely(pods: Sequence[Object], log: str, findings: Sequence[Finding], *, wan
         findings: What is wrong with its manifests.
         wanted: Replicas it should have.
         refused: Why its pods cannot be created, as the Deployment's status says it.
+        standby: That another holds its lease, see :func:`schedproof.deploy.standby.behind`.
+
+    Returns:
+        One sentence, and if it is known a second line that begins with ``what to do: ``.
     """
-    held = stuck(pods)
-    told = from_log(log) or (from_log(held.said) if held else "")
+    held, log = stuck(pods), _on_one_line(log)
+    first = next(iter(findings), None)
+    forbidden, grant = refusals.cause(log), refusals.cure(log)
     unbound = all(not (pod.get("spec") or {}).get("nodeName") for pod in pods)
     suspects = (
-        told,
-        str(findings[0]) if findings else "",
-        str(held) if held else "",
-        "" if wanted else "it is scaled to 0 replicas",
-        f"its Pod cannot be created: {refused}" if refused else "",
-        "" if pods else "it has no Pod",
-        "its own Pod is not bound to a node: the default scheduler has not placed it" if unbound else "",
+        ("" if wanted else "it is scaled to 0 replicas", "scale it up"),
+        (_told(log) or (_told(held.said) if held else ""), _cure(findings, "config")),
+        (forbidden, _cure(findings, "dangling-role", "missing-binding", "default-account") or grant),
+        (str(first or ""), first.cure if first else ""),
+        _image(pods, held),
+        (str(held or ""), MEANING.get(held.reason, "") if held else ""),
+        (standby, "set leaderElection.resourceName to the name of a lease of its own"),
+        (f"its Pod cannot be created: {refused}" if refused else "", ""),
+        ("" if pods else "it has no Pod", ""),
+        ("its own Pod is not bound to a node: the default scheduler has not placed it" if unbound else "", ""),
     )
-    return next((suspect for suspect in suspects if suspect), "")
+    return next((with_cure(cause, cure) for cause, cure in suspects if cause), "")
+
+
+def with_cure(cause: str, cure: str) -> str:
+    """Return a cause with what to do about it on a second line."""
+    return f"{cause}\nwhat to do: {cure}" if cause and cure else cause
+
+
+def _cure(findings: Sequence[Finding], *ids: str) -> str:
+    return next((finding.cure for finding in findings if finding.id in ids), "")
+
+
+def _image(pods: Sequence[Object], held: Stuck | None) -> tuple[str, str]:
+    """Return that its image is not there, and what to do (I2)."""
+    if held is None or held.reason not in (*_PULLS, "ErrImageNeverPull"):
+        return "", ""
+    pod = next(pod for pod in pods if pod["metadata"]["name"] == held.pod)
+    image = next((str(box.get("image")) for box in (pod.get("spec") or {}).get("containers") or []), "")
+    where = (pod.get("spec") or {}).get("nodeName") or "its node"
+    why = "and cannot be pulled" if held.reason in _PULLS else "and imagePullPolicy Never forbids to pull it"
+    load = "load it into the nodes (kind load docker-image), or correct its name"
+    return f"its image {image} is not on the node {where}, {why}: {held.said[:SAID]}", load
 
 
 def _said(line: str) -> str:
     """Return a klog line's error, or what it says behind time, thread and place in the source."""
     error = _ERR.search(line)
     return _unescaped(error[1]) if error else re.sub(r"^[IWEF]\d{4} \S+ +\d+ [\w.-]+:\d+\] ", "", line)
+
+
+def _on_one_line(log: str) -> str:
+    """Return the log with each error of several lines on one, as klog writes the others."""
+
+    def joined(found: re.Match[str]) -> str:
+        said = " ".join(line.strip() for line in found[1].splitlines())
+        return 'err="' + re.sub(r'(["\\])', r"\\\1", said) + '"'
+
+    return _BLOCK.sub(joined, log)
 
 
 def _unescaped(text: str) -> str:

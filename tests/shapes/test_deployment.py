@@ -256,7 +256,7 @@ def test_a_missing_config_map_ends_the_wait_before_it_begins(cluster: Any) -> No
 def test_a_time_out_tells_the_schedulers_state_and_the_missing_rule(cluster: Any) -> None:
     scheduler = deployed(cluster)
     cluster.log = (
-        'E1201 15:59:50.1 1 reflector.go:1] err="cannot list resource \\"pods\\" in API group \\"\\" at"\n' * 5
+        'E1201 15:59:50.1 1 reflector.go:1] err="User \\"u\\" cannot list resource \\"pods\\" in API group \\"\\" at"\n' * 5
     )
     cluster.pod(ready=False)
     with pytest.raises(WaitTimeout) as caught:
@@ -264,6 +264,7 @@ def test_a_time_out_tells_the_schedulers_state_and_the_missing_rule(cluster: Any
     assert "SOON" in str(caught.value)
     assert str(caught.value).count('cannot list resource "pods"') == 1
     assert "it may not list pods; a rule or binding is missing" in str(caught.value)
+    assert 'what to do: grant apiGroups: [""], resources: ["pods"], verbs: ["list"] for u' in str(caught.value)
 
 
 def test_scaling_to_nothing_waits_until_the_last_pod_is_gone(cluster: Any) -> None:
@@ -274,7 +275,7 @@ def test_scaling_to_nothing_waits_until_the_last_pod_is_gone(cluster: Any) -> No
     cluster.steps = iter(gone)
     assert scheduler.stop() > 0
     assert scheduler.pods() == []
-    assert scheduler.cause() == "it is scaled to 0 replicas"
+    assert scheduler.cause() == "it is scaled to 0 replicas\nwhat to do: scale it up"
 
 
 def test_scaling_up_waits_until_all_are_ready(cluster: Any) -> None:
@@ -340,7 +341,8 @@ def test_the_state_is_short_and_tells_pod_log_and_cause(cluster: Any) -> None:
     assert "serves red" in lines[0]
     assert "Pod red-1, on w, Running, ready, 0 restarts" in lines[1]
     assert lines[2] == "log: started"
-    assert lines[-1] == "cause: no scheduler serves the name rod; served: red; did you mean red?"
+    assert lines[-2] == "cause: no scheduler serves the name rod; served: red; did you mean red?"
+    assert lines[-1].startswith("what to do: correct schedulerName in the pods")
 
 
 def test_the_state_of_an_unreachable_cluster_is_no_error(cluster: Any) -> None:
