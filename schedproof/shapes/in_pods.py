@@ -166,6 +166,11 @@ class InPods(Scheduler):
         for obj in self.objects:
             self._api.apply(obj)
 
+    def begin_uninstall(self) -> None:
+        """Remove its workload, and do not wait until its Pods are gone."""
+        workload = self._workload
+        self._api.delete(_kind(workload), workload["metadata"]["name"], _where(workload))
+
     def _uninstall(self) -> None:
         """Remove its objects, pods, lease and role edit."""
         workload = self._workload

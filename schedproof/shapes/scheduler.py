@@ -111,6 +111,9 @@ class Scheduler(ABC):
         self.deployed = False
         self.happened("uninstall")
 
+    def begin_uninstall(self) -> None:  # noqa: B027 - most shapes end in no time
+        """Tell its processes to end, and do not wait: :meth:`uninstall` does, which must follow."""
+
     @abstractmethod
     def left(self) -> list[str]:
         """Return what is still there of it, in words; empty after :meth:`uninstall`."""

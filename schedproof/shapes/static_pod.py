@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ MANIFESTS = "/etc/kubernetes/manifests"
 
 FOLDER = "/etc/kubernetes/schedproof"
 """Where the files are that such Pods mount, one folder each."""
+
+WRITTEN_AT = "schedproof.io/written"
+"""Annotation of a static Pod: when its file was written."""
 
 WRITTEN = ("Pod", "ConfigMap")
 """Kinds of the bundle that become files of the node instead of objects of the cluster."""
@@ -130,6 +134,8 @@ class StaticPod(BarePod):
         if path := bundle.kubeconfig(self.objects):
             text = certificate.kubeconfig(self._facts, self.identity)
             node_files.write(self.node, f"{self.folder}/{PurePosixPath(path).name}", text, mode="0600")
+        # Its uid is a hash of the manifest: written a second time unchanged, it would begin with the first one's end.
+        self._workload["metadata"].setdefault("annotations", {})[WRITTEN_AT] = datetime.now(UTC).isoformat()
         # The manifest last: the kubelet starts it the moment it is there.
         node_files.write(self.node, self.manifest, yaml.safe_dump(self._workload, sort_keys=False), mode="0600")
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from schedproof.api import Object
 from schedproof.deploy import bundle
 from schedproof.mutants import mutant
-from schedproof.watch.deadlines import ROLLOUT
 
 if TYPE_CHECKING:
     from fixtures.world import World
@@ -51,6 +50,6 @@ def user_without_rights(objects: list[Object]) -> None:
 def file_put_back(world: World) -> None:
     def put(scheduler: StaticPod) -> None:
         with scheduler.unheard():
-            scheduler.deploy().wait_until_ready(ROLLOUT)  # a static Pod of the same name waits for the old one's end
+            scheduler.deploy().wait_until_ready()
 
     world.after("delete", put)
