@@ -239,3 +239,24 @@ def test_kubeconfig_that_is_the_users_own_is_refused(project: Project, monkeypat
     ran = project.run(f"--kubeconfig={own}")
     assert ran.ret == 4
     ran.stdout.fnmatch_lines(["*which is your own*"])
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2", "--dist", "loadgroup")])
+def test_a_file_that_cannot_be_read_stops_the_run_before_a_cluster_is_made(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    project.claims(THREE, "e2e/documents/test_claims.py")
+    project.file("e2e/documents/test_broken.py", "import nothing_of_this_name\n")
+    ran = project.run_for("e2e", *arguments)
+    assert ran.ret != 0
+    assert "nothing_of_this_name" in ran.stdout.str()
+    assert project.diary == []
+
+
+def test_files_of_one_name_in_two_suites_are_two_files(project: Project) -> None:
+    for suite in ("documents", "mine"):
+        project.claims(
+            f'@pytest.mark.claim("{suite}-1")\ndef test_one(facts):\n    pass\n', f"e2e/{suite}/test_claims.py"
+        )
+    assert project.run("--import-mode=importlib", "e2e").ret == 0
+    assert project.outcomes == {"documents-1": "proved", "mine-1": "proved"}
