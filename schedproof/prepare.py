@@ -17,6 +17,7 @@ from schedproof.cluster.facts import Facts
 from schedproof.cluster.foreign import adopt
 from schedproof.cluster.kind import Cluster
 from schedproof.cluster.start import running
+from schedproof.delivery.leftovers import removed_at_the_end
 from schedproof.errors import UsageError
 from schedproof.host.checks import require_host
 from schedproof.host.engine import ensure_engine
@@ -41,14 +42,17 @@ def prepare(settings: Settings) -> Iterator[Facts]:
     require_host(settings)
     ensure_engine(settings)
     made = _make(settings)
-    with running(
-        settings,
-        kind=made.kind,
-        kubectl=made.kubectl,
-        node_image=made.node.tag,
-        kubernetes=made.node.kubernetes,
-        while_booting=lambda cluster: cluster.load(made.scheduler.tag),
-    ) as cluster:
+    with (
+        running(
+            settings,
+            kind=made.kind,
+            kubectl=made.kubectl,
+            node_image=made.node.tag,
+            kubernetes=made.node.kubernetes,
+            while_booting=lambda cluster: cluster.load(made.scheduler.tag),
+        ) as cluster,
+        removed_at_the_end(cluster.name),
+    ):
         yield _facts(cluster, made.scheduler)
 
 

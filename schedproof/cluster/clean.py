@@ -15,6 +15,7 @@ from schedproof.cluster.removal import IMAGES
 from schedproof.cluster.removal import remove as remove_cluster
 from schedproof.cluster.sweep import end_creation
 from schedproof.command import CommandFailed
+from schedproof.delivery import leftovers
 from schedproof.errors import HarnessError
 from schedproof.host.docker import docker
 
@@ -27,7 +28,7 @@ class Item:
     """One thing that can be removed.
 
     Attributes:
-        kind: ``cluster``, ``container``, ``network``, ``image`` or ``folder``.
+        kind: ``cluster``, ``registry``, ``container``, ``network``, ``image`` or ``folder``.
         name: Its name or path.
         size: For people: ``3 nodes``, ``1.3GB``; empty when it means nothing.
         remove: Removes it; raises :class:`HarnessError` when it cannot.
@@ -49,7 +50,7 @@ def items() -> list[Item]:
         docker("version", seconds=10)
     except HarnessError:
         return _folders()
-    found += _clusters() + _containers()
+    found += _registries() + _clusters() + _containers()
     if network.ours():
         found.append(Item("network", network.name(), "", _remove_network))
     return found + _images() + _folders()
@@ -116,6 +117,20 @@ def _container_remover(name: str) -> Callable[[], None]:
         docker("rm", "--force", "--volumes", name, seconds=120)
 
     return remove
+
+
+def _registries() -> list[Item]:
+    """Return the registries of clusters whose runs are dead."""
+    found = []
+    for cluster in leftovers.clusters():
+        if (ownership := owner.take(cluster)) is not None:
+            ownership.release()
+            found.append(Item("registry", f"of {cluster}", "", _sweep_registries))
+    return found
+
+
+def _sweep_registries() -> None:
+    leftovers.sweep()
 
 
 def _remove_network() -> None:

@@ -11,6 +11,7 @@ from schedproof.cluster import owner
 from schedproof.cluster.node import nodes
 from schedproof.cluster.removal import remove
 from schedproof.cluster.signals import shielded
+from schedproof.delivery import leftovers
 from schedproof.errors import HarnessError
 from schedproof.progress import progress
 
@@ -20,6 +21,7 @@ def sweep() -> list[str]:
 
     A fault is told and does not stop the run: the record stays, and the run after it tries again.
     """
+    _sweep_registries()
     removed = []
     for path in sorted(owner.root().glob("*.lock")):
         ownership = owner.take(path.stem)
@@ -33,6 +35,15 @@ def sweep() -> list[str]:
         finally:
             ownership.release()
     return removed
+
+
+def _sweep_registries() -> None:
+    try:
+        with shielded():
+            for name in leftovers.sweep():
+                progress.line(f"  an earlier run left the registry {name}: removed")
+    except HarnessError as fault:
+        progress.line(f"! a registry of an earlier run remains:\n{fault}")
 
 
 def _remove_dead(ownership: owner.Ownership) -> bool:

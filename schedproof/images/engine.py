@@ -64,6 +64,11 @@ def image_id(ref: str) -> str:
     return str(found["Id"])
 
 
+def remove(ref: str) -> None:
+    """Take a name away from the engine's images, and with the last one the image; one that is not there is no fault."""
+    docker("rmi", ref, check=False)
+
+
 def labels(ref: str) -> dict[str, str]:
     """Return the labels of an image; empty when it has none or is not there."""
     found = inspect(ref) or {}

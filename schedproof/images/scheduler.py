@@ -143,16 +143,10 @@ def _scheduler_inside(tag: str) -> tuple[str, str]:
     started = [*(entry.get("Entrypoint") or []), *(entry.get("Cmd") or [])]
     tried: list[str] = []
     for program in dict.fromkeys([COMMAND, *(word for word in started if not word.startswith("-")), "kube-scheduler"]):
-        answer = docker(
-            "run", "--rm", "--network", "none", "--entrypoint", program, tag, "--version",
-            seconds=VERSION_SECONDS, check=False,
-        )  # fmt: skip
-        text = (answer.stdout or answer.stderr).strip()
-        if answer.code == 0 and (found := _VERSION.search(text)):
-            return program, found.group()
-        tried.append(
-            f"{program} --version: exit code {answer.code}: {text.splitlines()[-1] if text else 'no output'}"[:200]
-        )
+        version, said = version_inside(tag, program)
+        if version:
+            return program, version
+        tried.append(said[:200])
     raise ImageError(
         f"a scheduler in the image {tag} answers --version",
         seen="\n".join(tried),
@@ -160,6 +154,18 @@ def _scheduler_inside(tag: str) -> tuple[str, str]:
         "or it needs libraries that the image lacks (build it with CGO_ENABLED=0)",
         cure="put the program at that path, or name it in the image's ENTRYPOINT",
     )
+
+
+def version_inside(tag: str, program: str) -> tuple[str, str]:
+    """Return which version a program of an image answers to ``--version`` ("" when it names none), and what it said."""
+    answer = docker(
+        "run", "--rm", "--network", "none", "--entrypoint", program, tag, "--version",
+        seconds=VERSION_SECONDS, check=False,
+    )  # fmt: skip
+    text = (answer.stdout or answer.stderr).strip()
+    found = _VERSION.search(text) if answer.code == 0 else None
+    last = text.splitlines()[-1] if text else "no output"
+    return found.group() if found else "", f"{program} --version: exit code {answer.code}: {last}"
 
 
 def _check_skew(scheduler: str, kubernetes: str, settings: Settings) -> None:

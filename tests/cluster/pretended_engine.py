@@ -123,7 +123,10 @@ def docker(argv: list[str], state: State, now: dict[str, Any], drain: Callable[[
 
 def _ps(argv: list[str], now: dict[str, Any]) -> str:
     label = next((word for word in argv if word.startswith("label=")), "")
-    cluster = label.removeprefix("label=").partition("=")[2]
+    key, _, cluster = label.removeprefix("label=").partition("=")
+    if key == "schedproof.registry":
+        found = [each for each in now["containers"] if each.get("registry") and cluster in ("", each["registry"])]
+        return "\n".join(each["name"] if "{{.Names}}" in argv else each["registry"] for each in found)
     begins = next((word.removeprefix("name=^") for word in argv if word.startswith("name=^")), "")
     found = [
         each

@@ -51,6 +51,24 @@ def test_container_of_a_killed_image_build_is_removed_and_that_of_a_live_build_i
     assert engine.names == ["schedproof-node-image-v1.36.3", "somebodys"]
 
 
+def test_registry_of_a_dead_run_is_removed_by_the_next_one_and_that_of_a_live_run_is_not(
+    engine: Any, chosen: Settings
+) -> None:
+    container = {"cluster": "", "role": "", "status": "running", "image": "sha256:1"}
+    registries = [{**container, "id": name, "name": f"registry-{name}", "registry": name} for name in ("dead", "live")]
+    engine.set(containers=registries)
+    live = owner.take("live")
+    assert live is not None
+
+    assert [item.name for item in clean.items() if item.kind == "registry"] == ["of dead"]
+    begin(engine, chosen).close()
+
+    assert engine.names == ["registry-live"]
+    live.release()
+    assert clean.remove([item for item in clean.items() if item.kind == "registry"]) == []
+    assert engine.names == []
+
+
 @pytest.mark.parametrize("rebuilt", [False, True])
 def test_node_image_that_lost_its_name_to_a_newer_build_goes_with_its_cluster(
     engine: Any, kept: Settings, *, rebuilt: bool
