@@ -31,6 +31,7 @@ class Result(BaseModel):
     sentence: str = Field(description="the claim as a sentence")
     outcome: Outcome
     binder: str = Field(default="", description="who bound the pods of the claim, as seen; empty when no pod was bound")
+    measured: list[str] = Field(default_factory=list, description="what the claim measured or counted, in words")
     seconds: float = Field(description="set-up, call and teardown, wall time in seconds")
     waited: float = Field(default=0.0, description="seconds of it spent in waits")
     message: str = Field(default="", description="the failure, at most 25 lines")

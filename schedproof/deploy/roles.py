@@ -40,6 +40,15 @@ def grants(role: Object) -> set[Grant]:
     }
 
 
+def current(api: Api) -> Object:
+    """Return the ClusterRole as it is now.
+
+    Raises:
+        ApiError: There is none.
+    """
+    return _role(api)
+
+
 def with_lease(rules: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     """Return rules that also allow the lease ``name`` wherever they allow the default scheduler's."""
     return _changed(rules, add=name)

@@ -60,7 +60,7 @@ def render(run: Run, *, busy: float = 0.0) -> list[Line]:
     if own:
         lines.append([(f"{'verdict':<{_VERDICT}} {'claim':<{_CLAIM}}{'seconds':>{_SECONDS}}  binder", HEADING)])
         lines += [_row(result, result.claim) for result in sorted(own, key=lambda one: one.claim)]
-        lines += _skipped(own)
+        lines += _skipped(own) + _measured(own)
     if mutants:
         lines += [[("", PLAIN)], *_matrix(own, mutants)]
     if run.not_run:
@@ -75,6 +75,15 @@ def _row(result: Result, shown: str) -> Line:
     binder = "" if result.mutant else _cut(", ".join(binders), _BINDER)
     rest = f" {_cut(shown, width):<{_CLAIM}}{result.seconds:>{_SECONDS - 2}.1f} s  {binder}"
     return [(f"{result.outcome:<{_VERDICT}}", STYLE[result.outcome]), (rest.rstrip(), PLAIN)]
+
+
+def _measured(own: list[Result]) -> list[Line]:
+    """Return what claims measured, one line each."""
+    return [
+        [(f"measured: {result.claim}: {text}", PLAIN)]
+        for result in sorted(own, key=lambda one: one.claim)
+        for text in result.measured
+    ]
 
 
 def _skipped(own: Iterable[Result]) -> list[Line]:

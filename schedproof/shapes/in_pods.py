@@ -45,6 +45,11 @@ class InPods(Scheduler):
         """Labels of its Pods, as a label selector."""
 
     @property
+    def container(self) -> str:
+        """The name of the container that runs the scheduler."""
+        return str(self._box["name"])
+
+    @property
     def identity(self) -> str:
         """The user that the API server sees, e.g. ``system:serviceaccount:kube-system:my-scheduler``."""
         return f"system:serviceaccount:{self.namespace}:{bundle.service_account(self._workload)}"

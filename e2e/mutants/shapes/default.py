@@ -31,18 +31,18 @@ def another_profile(config: str) -> str:
 @mutant(
     claim="three-config-files",
     input="my-scheduler-2-config.yaml",
-    fault="L3: the lease's name in the file is not the one that the role was edited for",
-    expect="it asks for my-scheduler-2 * leases",
+    fault="L1: the file keeps leaderElect and loses the lease's name: it stands by behind the default one",
+    expect="pod4 is bound * it elects its leader with the default scheduler's lease",
 )
-def lease_of_another_name(content: dict[str, Any]) -> None:
+def lease_name_lost(content: dict[str, Any]) -> None:
     content["leaderElection"] = {"leaderElect": True}
 
 
 @mutant(
     claim="three-config-files",
     input="scheduler-config.yaml",
-    fault="the control plane's scheduler is started with a file whose plugins leave out the binder",
-    expect="no-annotation is bound",
+    fault="the control plane's file switches a plugin off at one extension point and not at the other",
+    expect="pods Ready * SchedulerError",
 )
-def without_a_queue(content: dict[str, Any]) -> None:
+def half_a_plugin(content: dict[str, Any]) -> None:
     content["profiles"][0]["plugins"] = {"preFilter": {"disabled": [{"name": "*"}]}, "filter": {"disabled": []}}

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from schedproof.api import Object
-from schedproof.deploy import bundle
+from typing import TYPE_CHECKING
+
 from schedproof.mutants import mutant
+
+if TYPE_CHECKING:
+    from fixtures.world import World
+    from schedproof.pods import Pod
 
 
 @mutant(
     claim="default-scheduler-down",
-    input="scheduler",
-    fault="C4: a second scheduler that serves the default's name, too, takes its pods",
+    input="world",
+    fault="an operator binds the waiting pods by hand while the default scheduler is away",
     expect="no-annotation stays Pending * it is bound to",
 )
-def serves_the_default_too(objects: list[Object]) -> list[Object]:
-    content = dict(bundle.configs(objects)[0].content or {})
-    content["profiles"] = [*content["profiles"], {"schedulerName": "default-scheduler"}]
-    return bundle.with_config(objects, content)
+def bound_by_hand(world: World) -> None:
+    def bind(pod: Pod) -> None:
+        if pod.scheduler == "default-scheduler":
+            world.api.bind(pod.current(), (world.facts.workers or world.facts.control_planes)[0])
+            pod.wait_until_bound()
+
+    world.after("apply", bind)
