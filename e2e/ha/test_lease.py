@@ -32,7 +32,7 @@ def test_scheduler_leads_with_a_lease_of_its_own_once_the_role_is_edited(
     assert before["metadata"]["annotations"]["rbac.authorization.kubernetes.io/autoupdate"] == "true"
     assert before["metadata"]["labels"]["kubernetes.io/bootstrapping"] == "rbac-defaults"
 
-    manifests.input("edit", second.allow_lease)()
+    second.allow_lease(manifests.input("allowed", name))
     second.deploy().wait_until_ready()
 
     pod3 = pods.apply(manifests.pod("pod3", schedulerName=second.name))

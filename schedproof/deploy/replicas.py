@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from schedproof.pods import Pod
     from schedproof.shapes.deployment import Deployment
 
+EARLY = 0.5
+"""Seconds that a renewal under way may take off the shortest gap."""
+
 SLACK = 2.0
 """Seconds that a request, a look and a busy machine may add to what the lease's arithmetic says."""
 
@@ -120,7 +123,7 @@ class Replicas:
         Raises:
             ClaimFailed: It is shorter or longer.
         """
-        if not shortest - SLACK <= gap <= longest + SLACK:
+        if not shortest - EARLY <= gap <= longest + SLACK:
             raise ClaimFailed(
                 f"another leads between {shortest:.1f} and {longest:.1f} s after the leader went (this lease: "
                 f"{self.timing.lease:g} s, renewed every {self.timing.retry:g} s)",

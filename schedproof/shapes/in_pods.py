@@ -14,7 +14,7 @@ from schedproof.deploy import bundle, causes, endpoint, roles, rollout, standby
 from schedproof.deploy.manifests import load, renamed
 from schedproof.errors import ApiError, Unreachable, WaitTimeout
 from schedproof.shapes.scheduler import LOG_LINES, Scheduler
-from schedproof.watch.deadlines import DELETE
+from schedproof.watch.deadlines import DELETE, ROLLOUT, Deadline
 from schedproof.watch.wait import wait_until
 
 if TYPE_CHECKING:
@@ -128,10 +128,15 @@ class InPods(Scheduler):
             token = endpoint.token(self._api, self._reader[0])
         return endpoint.metrics(self._pod(), bundle.port(self._box), token)
 
-    def allow_lease(self) -> None:
-        """Edit the ClusterRole system:kube-scheduler as the first document does, adding its lease's name."""
-        if self.lease is not None and self.lease.own and roles.allow_lease(self._api, self.lease.name):
-            self._granted = self.lease.name
+    def allow_lease(self, name: str = "") -> None:
+        """Edit the ClusterRole system:kube-scheduler as the first document does, adding a lease's name.
+
+        Args:
+            name: By default that of its own lease; removed again when it is uninstalled.
+        """
+        name = name or (self.lease.name if self.lease is not None and self.lease.own else "")
+        if name and roles.allow_lease(self._api, name):
+            self._granted = name
 
     def kill_process(self) -> None:
         """Kill its process with SIGKILL in the node; the kubelet starts another, for which a later wait waits.
@@ -148,6 +153,17 @@ class InPods(Scheduler):
     def _ready(self, pod: Object) -> bool:
         """Whether a Pod is Ready, and not still so from before its process was killed."""
         return rollout.ready(pod) and rollout.restarts(pod) >= self._killed.get(pod["metadata"]["uid"], 0)
+
+    def wait_until_restarted(self, deadline: Deadline = ROLLOUT) -> None:
+        """Wait until the kubelet has restarted its container at least once.
+
+        Raises:
+            WaitTimeout: It has not.
+        """
+        wait_until(
+            self._api, "Pod", self.namespace, lambda pods: any(rollout.restarts(pod) for pod in pods),
+            deadline=deadline, labels=self.selector, expected=f"{self.title}: its container was restarted",
+        )  # fmt: skip
 
     def signal(self, name: process.Signal, *, pod: Object | None = None) -> tuple[str, int]:
         """Send a signal to the scheduler's process in its node, behind the cluster's back.
