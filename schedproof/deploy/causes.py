@@ -188,12 +188,12 @@ def likely(
     """
     held, log = stuck(pods), _on_one_line(log)
     first = next(iter(findings), None)
-    forbidden, grant = refusals.cause(log), refusals.cure(log)
+    forbidden, grant = refusals.cause(log), refusals.cure(log, binding=_cure(findings, "missing-binding"))
     unbound = all(not (pod.get("spec") or {}).get("nodeName") for pod in pods)
     suspects = (
         ("" if wanted else "it is scaled to 0 replicas", "scale it up"),
         (_told(log) or (_told(held.said) if held else ""), _cure(findings, "config")),
-        (forbidden, _cure(findings, "dangling-role", "missing-binding", "default-account") or grant),
+        (forbidden, grant),
         (str(first or ""), first.cure if first else ""),
         _image(pods, held),
         (str(held or ""), MEANING.get(held.reason, "") if held else ""),

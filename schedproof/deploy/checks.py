@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 SCHEDULER_ROLE, VOLUME_ROLE = "system:kube-scheduler", "system:volume-scheduler"
 SYSTEM_ROLES = ("extension-apiserver-authentication-reader",)
 """Roles of kube-system (not ClusterRoles) that manifests bind."""
-INSECURE_PORT = 10251
 
 
 @dataclass(frozen=True)
@@ -224,19 +223,25 @@ def _image(objects: Sequence[Object], _: Api | None) -> Iterator[Finding]:
 
 
 def _probes(objects: Sequence[Object], _: Api | None) -> Iterator[Finding]:
-    """E4: a probe on the port that is gone since 1.23."""
+    """E4: a probe on the port that is gone since 1.23, or on any other that it does not serve."""
     workload = bundle.workload(objects)
     box = bundle.scheduler_container(workload) if workload else None
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         get: dict[str, Any] = ((box or {}).get(probe) or {}).get("httpGet") or {}
-        if workload and get and (get.get("port") == INSECURE_PORT or get.get("scheme", "HTTP") != "HTTPS"):
+        if workload and box and get and (get.get("scheme", "HTTP") != "HTTPS" or _port(box, get) != bundle.port(box)):
             yield Finding(
                 "probe",
                 _where(workload),
                 f"its {probe} asks by {get.get('scheme', 'HTTP')} on port {get.get('port')}: since 1.23 kube-scheduler "
-                f"serves HTTPS on {bundle.SECURE_PORT} only, so it is restarted or never ready",
-                f"scheme: HTTPS, port: {bundle.SECURE_PORT}",
+                f"serves HTTPS on {bundle.port(box)} only, so it is restarted or never ready",
+                f"scheme: HTTPS, port: {bundle.port(box)}",
             )
+
+
+def _port(box: dict[str, Any], get: dict[str, Any]) -> Any:
+    """Return the number of the port that a probe asks; it may name it."""
+    named = {port.get("name"): port.get("containerPort") for port in box.get("ports") or []}
+    return named.get(get.get("port"), get.get("port"))
 
 
 def _selector(objects: Sequence[Object], api: Api | None) -> Iterator[Finding]:

@@ -51,6 +51,16 @@ def assert_cause_named(scheduler: Scheduler, trouble: Trouble, *, deadline: Dead
         raise ClaimFailed(f"{expected}, and what to do: {trouble.cure}", seen=f"named is: {said}")
 
 
+def assert_no_cause_named(scheduler: Scheduler) -> None:
+    """Assert that nothing looks wrong with a scheduler that works: a warning in its log is no cause.
+
+    Raises:
+        ClaimFailed: A cause is named.
+    """
+    if said := scheduler.cause():
+        raise ClaimFailed(f"no cause is named for {scheduler.name}, which works", seen=f"named is: {said}")
+
+
 def _mistaken(trouble: Trouble, said: str) -> Trouble | None:
     """Return the trouble with the same symptom that is named instead, or as well."""
     return next((other for other in troubles.siblings(trouble) if other.named_in(said)), None)

@@ -39,8 +39,13 @@ def cause(log: str) -> str:
     return said
 
 
-def cure(log: str) -> str:
-    """Return what to grant, as rules of a Role or ClusterRole; empty when nothing is refused."""
+def cure(log: str, *, binding: str = "") -> str:
+    """Return what to grant, as rules of a Role or ClusterRole; empty when nothing is refused.
+
+    Args:
+        log: The scheduler's log.
+        binding: Which binding its manifests lack, if that is known: one instead of many rules.
+    """
     missing = rules(log)
     if not missing:
         return ""
@@ -48,6 +53,8 @@ def cure(log: str) -> str:
         return "set serviceAccountName in its pod template to a ServiceAccount that its bindings name"
     if role := _NO_ROLE.search(log):
         return f"correct the roleRef, or make the {_KINDS[role[1]]} {role[2]}"
+    if binding:
+        return binding
     more = f"; and {len(missing) - TOLD} more" if len(missing) > TOLD else ""
     return "grant " + "; ".join(map(str, missing[:TOLD])) + more
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NO_POD, CRASHES, NO_IMAGE, BINDS_NOTHING = "no-pod", "crashes", "no-image", "binds-nothing"
 SYMPTOMS = (NO_POD, CRASHES, NO_IMAGE, BINDS_NOTHING)
 """It has no Pod; its container starts and ends; its container never starts; it runs and binds nothing."""
+NOT_READY = "not-ready"
+"""It is not Ready, or not for long, and binds pods all the same."""
 
 Break = Callable[[list["Object"]], list["Object"]]
 
@@ -30,7 +32,7 @@ class Trouble:
 
     Attributes:
         id: Short and stable, e.g. ``gone-flag``.
-        symptom: One of :data:`SYMPTOMS`.
+        symptom: One of :data:`SYMPTOMS`, or :data:`NOT_READY`.
         cause: What the named cause must say; ``*`` stands for anything.
         cure: What it must say is to be done; likewise.
         breaks: Breaks a copy of a bundle that works.
@@ -80,7 +82,7 @@ TROUBLES: Sequence[Trouble] = (
             "add the ServiceAccount", faults.without_service_account),
     # Crash-looping: bad configuration (C1, C5), bad flag (C2), bad command (I4), what is not mounted (C3).
     Trouble("old-configuration", CRASHES, "reads no configuration of version kubescheduler.config.k8s.io/v1beta3",
-            "write apiVersion: kubescheduler.config.k8s.io/v1", faults.with_old_configuration),
+            "write kubescheduler.config.k8s.io/v1", faults.with_old_configuration),
     Trouble("two-profiles-of-one-name", CRASHES, "it exits: profiles[1].schedulerName: Duplicate value",
             "name them differently", faults.with_one_profile_twice),
     Trouble("gone-flag", CRASHES, "this kube-scheduler has no flag --scheduler-name",
@@ -108,7 +110,7 @@ TROUBLES: Sequence[Trouble] = (
             "refers to the ClusterRole system:volume-schedulers, which does not exist",
             "correct the roleRef", faults.with_dangling_binding),
     Trouble("default-account", BINDS_NOTHING, "it has no serviceAccountName, so it runs as the ServiceAccount default",
-            "set spec.template.spec.serviceAccountName", faults.with_default_account),
+            "set serviceAccountName in its pod template", faults.with_default_account),
     Trouble("lease-forbidden", BINDS_NOTHING, "may not get leases.coordination.k8s.io in kube-system; a rule or "
             "binding is missing: it never becomes leader", "grant *leases", faults.with_own_lease),
     Trouble("default-lease", BINDS_NOTHING, "it elects its leader with the default scheduler's lease",
@@ -117,4 +119,9 @@ TROUBLES: Sequence[Trouble] = (
             "a lease of its own", faults.with_lease_of_another),
     Trouble("wrong-name", BINDS_NOTHING, "no scheduler serves the name my-scheduler-*; served: my-custom-scheduler-*; "
             "did you mean my-custom-scheduler", "correct schedulerName", faults.with_another_profile),
+    # E4.
+    Trouble("liveness-probe-on-old-port", NOT_READY, "its livenessProbe asks by HTTP on port 10251",
+            "scheme: HTTPS, port: 10259", faults.with_liveness_probe_on_old_port),
+    Trouble("readiness-probe-on-old-port", NOT_READY, "its readinessProbe asks by HTTP on port 10251",
+            "scheme: HTTPS, port: 10259", faults.with_readiness_probe_on_old_port),
 )  # fmt: skip
