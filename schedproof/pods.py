@@ -183,6 +183,18 @@ class Pods:
         found = self._api.get("Pod", name, self.namespace)
         return None if found is None else self._keep(found)
 
+    def wait_until_made(self, labels: str, count: int, deadline: Deadline = BIND) -> list[Pod]:
+        """Wait until a controller has made exactly ``count`` pods with these labels, bound or not, and return them.
+
+        Raises:
+            WaitTimeout: Fewer or more.
+        """
+        found = wait_until(
+            self._api, "Pod", self.namespace, lambda pods: len(pods) == count, deadline=deadline, labels=labels,
+            expected=f"{count} pods with {labels} are there",
+        )  # fmt: skip
+        return [self._keep(pod) for pod in sorted(found, key=lambda pod: str(pod["metadata"]["name"]))]
+
     def wait_until_all_bound(self, labels: str, count: int, deadline: Deadline = BIND) -> list[Pod]:
         """Wait until there are exactly ``count`` pods with these labels, each bound to a node, and return them.
 
