@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from schedproof.api import Api, Object
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LEASE = "the default scheduler keeps its lease"
 """The invariant that a claim about the theft of that lease waives."""
+
+RIVALS = "nobody but its binder asks for a pod's binding"
+"""The invariant that a claim about two schedulers of one name waives."""
 
 LEASE_NAMESPACE, LEASE = "kube-system", "kube-scheduler"
 
@@ -37,7 +41,8 @@ def check(
     """Check the invariants of a claim.
 
     - The lease ``kube-system/kube-scheduler`` was held by schedulers of the control plane only.
-    - No pod of the claim was bound twice.
+    - No pod of the claim was bound twice, and no other identity than its binder's was refused one (409): such an
+      attempt may come after the claim has judged its pod.
     - No node was given more than its allocatable while one scheduler alone bound pods to it: a node to which several
       did is left out, since two schedulers may honestly take the same place. Counted are the pods that are known
       (those that still exist, and ``pods``); a pod counts until its deletion is first asked for. So what is reported is
@@ -50,7 +55,7 @@ def check(
         since: ``time.time()`` of the claim's begin.
         namespaces: The claim's own namespaces.
         pods: Pods of the claim as they once were, also those that are gone.
-        waived: What the claim breaks on purpose: :data:`DEFAULT_LEASE`.
+        waived: What the claim breaks on purpose: :data:`DEFAULT_LEASE`, :data:`RIVALS`.
 
     Raises:
         ClaimFailed: One is broken; the message says who did what when.
@@ -63,7 +68,10 @@ def check(
     begin = datetime.fromtimestamp(since, UTC)
     if DEFAULT_LEASE not in waived:
         _lease_kept(audit, facts, begin)
-    bindings = [each for each in audit.bindings(since=begin) if each.accepted]
+    attempts = audit.bindings(since=begin)
+    bindings = [each for each in attempts if each.accepted]
+    if RIVALS not in waived:
+        _no_rivals(attempts, namespaces)
     _bound_once([each for each in bindings if each.namespace in namespaces])
     known = {pod["metadata"]["uid"]: pod for pod in pods}
     for namespace in namespaces:
@@ -113,6 +121,20 @@ def _bound_once(bindings: Iterable[Binding]) -> None:
                 f"pod {binding.name} is bound once (invariant of every claim)",
                 seen=f"{earlier.time:%H:%M:%S.%f} {earlier.who} bound it to {earlier.node}\n"
                 f"{binding.time:%H:%M:%S.%f} {binding.who} bound it to {binding.node}",
+            )
+
+
+def _no_rivals(attempts: Sequence[Binding], namespaces: Sequence[str]) -> None:
+    binders = {each.uid: each for each in attempts if each.accepted and each.uid and each.namespace in namespaces}
+    for each in attempts:
+        winner = binders.get(each.uid)
+        if winner is not None and each.code == HTTPStatus.CONFLICT and each.user != winner.user:
+            raise ClaimFailed(
+                f"pod {each.name}: {RIVALS} (invariant of every claim)",
+                seen=f"{winner.time:%H:%M:%S.%f} {winner.who} bound it to {winner.node}\n"
+                f"{each.time:%H:%M:%S.%f} {each.who} tried to bind it to {each.node}: {each.code}",
+                cause="two schedulers serve one name",
+                cure="give each scheduler a name of its own, or let copies of one elect a leader",
             )
 
 
