@@ -20,6 +20,9 @@ DOCUMENTS = Path("docs/documents.md")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """The form of a claim's id."""
 
+WITHOUT = "## Lines without a claim"
+"""Heading in that file of the lines that no claim proves, each with the reason."""
+
 _LINE = re.compile(r"^\| ([A-Z]-\d+) \| (.*?) \|", re.MULTILINE)
 
 
@@ -55,9 +58,22 @@ def sentence(test: str, docstring: str | None) -> str:
 
 def document_lines(documents: Path) -> dict[str, str]:
     """Return the lines of ``docs/documents.md``: id -> words; empty when there is no such file."""
-    if not documents.is_file():
-        return {}
-    return {match[1]: match[2].strip() for match in _LINE.finditer(documents.read_text(encoding="utf-8"))}
+    return _rows(_parts(documents)[0])
+
+
+def reasons(documents: Path) -> dict[str, str]:
+    """Return why there is no claim for a line of ``docs/documents.md``: id -> reason."""
+    return _rows(_parts(documents)[1])
+
+
+def _parts(documents: Path) -> tuple[str, str]:
+    text = documents.read_text(encoding="utf-8") if documents.is_file() else ""
+    lines, _, without = text.partition(f"\n{WITHOUT}\n")
+    return lines, without
+
+
+def _rows(text: str) -> dict[str, str]:
+    return {match[1]: match[2].strip() for match in _LINE.finditer(text)}
 
 
 def scan(folder: Path) -> list[Claim]:

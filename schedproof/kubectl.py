@@ -15,16 +15,21 @@ SECONDS = 30.0
 
 
 def kubectl(
-    program: Path, kubeconfig: Path, *words: str | Path, seconds: float = SECONDS, stdin: str | None = None
+    program: Path,
+    kubeconfig: Path,
+    *words: str | Path,
+    seconds: float = SECONDS,
+    stdin: str | None = None,
+    check: bool = True,
 ) -> Completed:
     """Run kubectl against the cluster of a kubeconfig, leaving the user's own files alone.
 
     Raises:
-        CommandFailed: kubectl failed.
+        CommandFailed: kubectl failed (with ``check``), or took longer than ``seconds``.
     """
     # Without KUBECACHEDIR kubectl would write what it discovers below the user's ~/.kube/.
     private = {"KUBECONFIG": str(kubeconfig), "KUBECACHEDIR": str(folders.cache() / "kubectl")}
-    return run([program, *words], seconds=seconds, stdin=stdin, env=private)
+    return run([program, *words], seconds=seconds, stdin=stdin, env=private, check=check)
 
 
 def table(facts: Facts, *words: str) -> list[dict[str, str]]:

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from fixtures.judging import Judge
     from schedproof.api import Api
 
-ROLE_LINES = ["A-31", "A-34", "A-35", "A-36", "A-37", "A-38", "A-40", "A-41", "A-60", "B-30", "B-31", "B-32"]
 
-
-@pytest.mark.claim("lease-by-editing-the-role", lines=ROLE_LINES)
+@pytest.mark.claim(
+    "lease-by-editing-the-role",
+    lines=["A-31", "A-34", "A-35", "A-36", "A-37", "A-38", "A-40", "A-41", "A-60", "B-30", "B-31", "B-32"],
+)
 def test_scheduler_leads_with_a_lease_of_its_own_once_the_role_is_edited(
     api: Api, manifests: Manifests, pods: ClaimPods, schedulers: Schedulers, binder: Judge
 ) -> None:

@@ -70,9 +70,9 @@ def check(
         _lease_kept(audit, facts, begin)
     attempts = audit.bindings(since=begin)
     bindings = [each for each in attempts if each.accepted]
+    _bound_once([each for each in bindings if each.namespace in namespaces])
     if RIVALS not in waived:
         _no_rivals(attempts, namespaces)
-    _bound_once([each for each in bindings if each.namespace in namespaces])
     known = {pod["metadata"]["uid"]: pod for pod in pods}
     for namespace in namespaces:
         known |= {pod["metadata"]["uid"]: pod for pod in api.list("Pod", namespace)[0]}

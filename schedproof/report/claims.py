@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedproof import mutants
-from schedproof.claims import DOCUMENTS, Claim, document_lines, scan
+from schedproof.claims import DOCUMENTS, Claim, document_lines, reasons, scan
 from schedproof.errors import UsageError
 from schedproof.mutants import Mutant
 from schedproof.results import Run
@@ -68,11 +68,37 @@ def render(top: Path, run: Run | None = None) -> str:
     for suite in all_suites:
         parts.append(f"## Suite {suite.name}\n")
         parts.append(_table(suite, lines, verdicts))
-    proved = {line for suite in all_suites for claim in suite.claims for line in claim.lines}
-    left = [line for line in lines if line not in proved]
-    parts.append(f"## Lines\n\n{len(proved)} of {len(lines)} lines have a claim.\n")
-    if left:
-        parts.append("Without one so far: " + ", ".join(left) + ".\n")
+    parts.append(_coverage(lines, reasons(top / DOCUMENTS), _proved(all_suites)))
+    return "\n".join(parts)
+
+
+def uncovered(top: Path) -> list[str]:
+    """Return what is wrong with the coverage of the documents' lines, a sentence each; nothing when all is well.
+
+    Raises:
+        UsageError: See :func:`suites`.
+    """
+    lines, without, proved = document_lines(top / DOCUMENTS), reasons(top / DOCUMENTS), _proved(suites(top))
+    wrong = [f"line {line} has neither a claim nor a reason" for line in lines if line not in proved | set(without)]
+    wrong += [
+        f"line {line} has a claim: its reason for having none is out of date" for line in without if line in proved
+    ]
+    return wrong + [f"there is a reason for {line}, which is no line" for line in without if line not in lines]
+
+
+def _proved(all_suites: Iterable[Suite]) -> set[str]:
+    return {line for suite in all_suites for claim in suite.claims for line in claim.lines}
+
+
+def _coverage(lines: Mapping[str, str], without: Mapping[str, str], proved: set[str]) -> str:
+    counted = f"{len(proved)} of {len(lines)} lines have a claim"
+    parts = [f"## Lines\n\n{counted}, {len(without)} a reason why they have none.\n"]
+    if without:
+        rows = ["| line | says | why no claim |", "|---|---|---|"]
+        rows += [f"| {line} | {_short(lines.get(line, ''))} | {reason} |" for line, reason in without.items()]
+        parts.append("\n".join(rows) + "\n")
+    if left := [line for line in lines if line not in proved and line not in without]:
+        parts.append("Without either so far: " + ", ".join(left) + ".\n")
     return "\n".join(parts)
 
 

@@ -113,6 +113,7 @@ class TestClaims:
     def page(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr("schedproof.cli.claims.CHECKOUT", tmp_path)
         monkeypatch.setattr("schedproof.report.claims.render", lambda _: "new\n")
+        monkeypatch.setattr("schedproof.report.claims.uncovered", lambda _: [])
         (tmp_path / "docs").mkdir()
         return tmp_path / "docs" / "claims.md"
 
@@ -120,6 +121,14 @@ class TestClaims:
         assert main(["claims"]) == ExitCode.PROVED
         assert page.read_text() == "new\n"
         assert main(["claims", "--check"]) == ExitCode.PROVED
+
+    def test_a_line_that_is_left_out_is_told_and_fails(self, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        told: list[str] = []
+        monkeypatch.setattr("schedproof.cli.claims.progress.line", told.append)
+        monkeypatch.setattr("schedproof.report.claims.uncovered", lambda _: ["line A-99 has neither"])
+        assert main(["claims"]) == ExitCode.CLAIM_FAILED
+        assert page.read_text() == "new\n"
+        assert told == ["! docs/documents.md: line A-99 has neither"]
 
     @pytest.mark.parametrize("there", [True, False])
     def test_check_fails_on_an_old_or_missing_page_and_writes_nothing(self, page: Path, *, there: bool) -> None:

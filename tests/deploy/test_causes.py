@@ -32,6 +32,15 @@ LOGS = {
         'E1201 16:14:12.0 1 run.go:72] "command failed" err="profiles[1].schedulerName: Duplicate value: {}"',
         "it exits: profiles[1].schedulerName: Duplicate value: {}",
     ),
+    "an error of several lines": (
+        ('E1204 04:16:46.1 1 run.go:72] "command failed" err=<\n'
+         "\tObject 'Kind' is missing in 'a:\n\t  b: true\n\t'\n >\n"),
+        "it exits: Object 'Kind' is missing in 'a: b: true '",
+    ),
+    "a doubled backslash": (
+        'Error: "kube-scheduler" does not take any arguments, got ["\\\\"]',
+        "a backslash is its argument: a doubled backslash",
+    ),
     "a lock of old times": (
         'run.go:72] "command failed" err="leaderElection.resourceLock: Invalid value: \\"endpointsleases\\": must be"',
         'it exits: leaderElection.resourceLock: Invalid value: "endpointsleases"',

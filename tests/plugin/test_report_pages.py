@@ -88,7 +88,23 @@ def test_claims_page_goes_from_line_to_claim_to_mutant(tmp_path: Path) -> None:
     assert "| - | own claim, in no document | `two` | **none** |" in page
     assert "| `one` | One is so. |" in page
     assert "no \\| one" in page
-    assert "Without one so far: A-02, A-03." in page
+    assert "1 of 3 lines have a claim, 0 a reason why they have none." in page
+    assert "Without either so far: A-02, A-03." in page
+
+
+def test_claims_page_shows_why_a_line_has_no_claim_and_coverage_tells_what_is_left_out(tmp_path: Path) -> None:
+    _checkout(tmp_path)
+    documents = tmp_path / "docs" / "documents.md"
+    without = "| A-01 | Not here. |\n| A-02 | The world outside. |\n| A-07 | Nowhere. |\n"
+    documents.write_text(f"{documents.read_text()}\n## Lines without a claim\n\n{without}")
+    page = claims.render(tmp_path)
+    assert "| A-02 | A | The world outside. |" in page
+    assert "Without either so far: A-03." in page
+    assert claims.uncovered(tmp_path) == [
+        "line A-03 has neither a claim nor a reason",
+        "line A-01 has a claim: its reason for having none is out of date",
+        "there is a reason for A-07, which is no line",
+    ]
 
 
 def test_claims_page_shows_the_verdicts_of_a_run(tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ import pytest
 
 from schedproof import claims, mutants
 from schedproof.data import CHECKOUT
+from schedproof.report import claims as report
 
 PAGE = CHECKOUT / "docs" / "documents.md"
-SUITE = CHECKOUT / "e2e" / "documents"
+SUITES = sorted(folder for folder in (CHECKOUT / "e2e").glob("*/") if any(folder.glob("test_*.py")))
+FILES = [path for suite in SUITES for path in sorted(suite.glob("test_*.py"))]
 ROW = re.compile(r"^\| ([A-Z])-(\d+) \| (.+?) \| (.+?) \|$")
 
 
@@ -39,25 +41,32 @@ def test_rows_are_read_by_the_product_as_they_are_here() -> None:
     assert list(claims.document_lines(PAGE)) == [f"{letter}-{number:02}" for letter, number, _, _ in rows()]
 
 
-def test_every_claim_names_lines_that_exist() -> None:
+def test_every_line_has_a_claim_or_a_written_reason() -> None:
+    assert report.uncovered(CHECKOUT) == []
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda path: path.name)
+def test_every_claim_names_lines_that_exist(suite: Path) -> None:
     known = set(claims.document_lines(PAGE))
     assert {
-        claim.id: sorted(set(claim.lines) - known) for claim in claims.scan(SUITE) if set(claim.lines) - known
+        claim.id: sorted(set(claim.lines) - known) for claim in claims.scan(suite) if set(claim.lines) - known
     } == {}
 
 
-def test_every_claim_has_a_mutant() -> None:
-    declared = declared_mutants()
-    assert mutants.problems(declared, {claim.id for claim in claims.scan(SUITE)}) == []
-    assert {claim.id for claim in claims.scan(SUITE)} - {one.claim for one in declared} == set()
+@pytest.mark.parametrize("suite", SUITES, ids=lambda path: path.name)
+def test_every_claim_has_a_mutant(suite: Path) -> None:
+    declared = declared_mutants(suite)
+    assert mutants.problems(declared, {claim.id for claim in claims.scan(suite)}) == []
+    assert {claim.id for claim in claims.scan(suite)} - {one.claim for one in declared} == set()
 
 
-def test_no_mutant_expects_words_that_any_failure_has() -> None:
-    for one in declared_mutants():
+@pytest.mark.parametrize("suite", SUITES, ids=lambda path: path.name)
+def test_no_mutant_expects_words_that_any_failure_has(suite: Path) -> None:
+    for one in declared_mutants(suite):
         assert len(one.expect.replace("*", "").strip()) > 15, one.where
 
 
-@pytest.mark.parametrize("path", sorted(SUITE.glob("test_*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_claims_are_short_and_have_neither_polling_nor_try(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) < 120
@@ -66,12 +75,13 @@ def test_claims_are_short_and_have_neither_polling_nor_try(path: Path) -> None:
     assert not re.search(r"\bsleep\(|subprocess", text)
 
 
-@pytest.mark.parametrize("path", sorted(SUITE.glob("test_*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_file_of_claims_has_its_file_of_mutants(path: Path) -> None:
-    ids = {claim.id for claim in claims.scan(SUITE) if claim.path == path}
-    mirror = SUITE.parent / "mutants" / SUITE.name / path.name.removeprefix("test_")
-    assert {Path(one.where.rpartition(":")[0]) for one in declared_mutants() if one.claim in ids} == {mirror}
+    suite = path.parent
+    ids = {claim.id for claim in claims.scan(suite) if claim.path == path}
+    mirror = suite.parent / "mutants" / suite.name / path.name.removeprefix("test_")
+    assert {Path(one.where.rpartition(":")[0]) for one in declared_mutants(suite) if one.claim in ids} == {mirror}
 
 
-def declared_mutants() -> list[mutants.Mutant]:
-    return [one for folder in mutants.folders_for(SUITE) for one in mutants.load(folder)]
+def declared_mutants(suite: Path) -> list[mutants.Mutant]:
+    return [one for folder in mutants.folders_for(suite) for one in mutants.load(folder)]

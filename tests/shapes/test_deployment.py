@@ -256,7 +256,8 @@ def test_a_missing_config_map_ends_the_wait_before_it_begins(cluster: Any) -> No
 def test_a_time_out_tells_the_schedulers_state_and_the_missing_rule(cluster: Any) -> None:
     scheduler = deployed(cluster)
     cluster.log = (
-        'E1201 15:59:50.1 1 reflector.go:1] err="User \\"u\\" cannot list resource \\"pods\\" in API group \\"\\" at"\n' * 5
+        'E1201 15:59:50.1 1 reflector.go:1] err="User \\"u\\" cannot list resource \\"pods\\" in API group \\"\\" at"\n'
+        * 5
     )
     cluster.pod(ready=False)
     with pytest.raises(WaitTimeout) as caught:

@@ -73,10 +73,20 @@ def test_a_cluster_that_hides_its_control_plane_is_not_accused(server: Any, api:
 
 def test_a_pod_that_was_bound_twice_fails(note: Any, check: Any, line: Any) -> None:
     note(line("binding", SCHEDULER, code=201, uid="u1", node="n1"))
-    note(line("binding", RIVAL, code=409, uid="u1", node="n2"))
     check()
     note(line("binding", RIVAL, code=201, uid="u1", node="n2"))
     with pytest.raises(ClaimFailed, match=rf"pod1 is bound once[\s\S]*to n1\n.*{RIVAL} bound it to n2"):
+        check()
+
+
+@pytest.mark.usefixtures("audit")
+def test_a_rival_that_was_refused_fails_unless_that_is_the_claim(note: Any, check: Any, line: Any) -> None:
+    note(line("binding", SCHEDULER, code=201, uid="u1", node="n1"))
+    note(line("binding", SCHEDULER, code=409, uid="u1", node="n1"))
+    check()
+    note(line("binding", RIVAL, code=409, uid="u1", node="n2"))
+    check(waived={invariants.RIVALS})
+    with pytest.raises(ClaimFailed, match=rf"nobody but its binder[\s\S]*{RIVAL} tried to bind it to n2: 409"):
         check()
 
 
