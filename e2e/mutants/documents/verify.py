@@ -116,6 +116,8 @@ def _forged(pod: Pod) -> Object:
         "message": "Successfully assigned",
         "type": "Normal",
         "source": {"component": "default-scheduler"},
+        # Before the true one, whatever the second: without a time it would be sorted by the second it was created in.
+        "lastTimestamp": pod.current()["metadata"]["creationTimestamp"],
     }
 
 
